@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * time.h: plans which block to time next and estimates from the pairs. No clock, no process.
+ */
+#ifndef ASSAY_TIME_H
+#define ASSAY_TIME_H
+
+#include "assay/rng.h"
+#include "assay/status.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Flags of a time. */
+enum assay_time_flags {
+    ASSAY_TIME_UNRESOLVED = 1 << 0, /* two measurements disagree */
+    ASSAY_TIME_COARSE = 1 << 1,     /* fewer pairs than the interval needs */
+    ASSAY_TIME_BELOW_LIMIT = 1 << 2 /* faster than the hardware allows: an alarm */
+};
+
+/* One pair: time per call of both sides, null call already subtracted. */
+struct assay_pair {
+    double base_ns, cand_ns;
+    int32_t n_calls;
+    bool cand_first;
+    bool disturbed; /* a side lost its core in its block */
+};
+
+/* The estimate. */
+struct assay_time {
+    int n_pairs, n_calls, n_discarded; /* pairs measured; calls in them; pairs left out as disturbed */
+    double base_ns;               /* lower quartile of the baseline's blocks */
+    double cand_ns;               /* base_ns * ratio */
+    double ratio, ratio_lo, ratio_hi; /* T_cand / T_base and its 95 % interval */
+    double null_ns;               /* null call, median */
+    unsigned flags;
+};
+
+struct assay_plan_limits {
+    double target;        /* stop at this relative half width (0.01) */
+    double block_ns;      /* aim of a block (250e3) */
+    double first_base_ns; /* time of a baseline call before the first pair, 0 unknown */
+    int max_calls;        /* per block, what the arenas hold */
+    int min_pairs, max_pairs;
+};
+
+struct assay_plan; /* opaque */
+struct assay_plan *assay_plan_new(const struct assay_plan_limits *lim, struct assay_key key);
+void assay_plan_free(struct assay_plan *p);
+/* The next block: calls (random around the aim, from the baseline's time so far) and who goes first. */
+void assay_plan_next(struct assay_plan *p, int *n_calls, bool *cand_first);
+/* Adds a measured pair; null_ns is the null call's time per call in the same block. */
+enum assay_status assay_plan_add(struct assay_plan *p, const struct assay_pair *pair, double null_ns);
+/* True when the interval is narrow enough or max_pairs is reached. */
+bool assay_plan_done(const struct assay_plan *p);
+void assay_plan_estimate(const struct assay_plan *p, struct assay_time *t);
+/* The raw pairs, borrowed until the plan is freed or added to. */
+const struct assay_pair *assay_plan_pairs(const struct assay_plan *p, int *n);
+
+#endif

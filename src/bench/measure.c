@@ -1,0 +1,453 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * measure.c: the loop of one case: make inputs, call baseline, call candidate, compare, hand the pair to timing.
+ *
+ * The first block is one call on the case's own values, judged by the golden. Every timed block has fresh values
+ * (classes zeros, special and boundary: on [-1, 1]); all its outputs are compared with the baseline's on the same
+ * inputs, secret ones are judged by the golden, and whatever disagrees is escalated to the golden: the baseline
+ * never condemns. While a golden runs both sides are frozen.
+ */
+#include "bench/measure.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+enum {
+    MIN_PAIRS = 20,
+    FEWEST_PAIRS = 6, /* what an interval needs; gathered beyond the budget, within reason */
+    MAX_PAIRS = 2000,
+    SECRET_SETS = 2,
+    SET_BYTES = 16 << 20, /* of a block: what memory moves in 0.4 ms, twice over */
+    MAX_SETS = 256,
+    BASE_TIMEOUT_S = 60
+};
+
+struct bench {
+    const struct measure_setup *m;
+    const struct assay_op *op;
+    struct assay_row *row;
+    struct assay_args at[ASSAY_N_ROLES]; /* bound to the set in hand */
+    struct assay_side *side[ASSAY_N_ROLES];
+    struct judged judged;
+    struct assay_arena contract; /* shapes of the arguments */
+    struct assay_key key;        /* order, lengths and secrets of this case */
+    int n_sets;
+    uint64_t draw;               /* inputs made so far */
+    double timeout_s;            /* of a call of the candidate */
+    int64_t allow[ASSAY_MAX_OUT]; /* odd positions that pass without escalation */
+    int n_passed_escalations;
+    bool over;                   /* a verdict is in, or the baseline failed */
+};
+
+static double now_s(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+int assay__measure_sets(const struct assay_args *args, bool timing)
+{
+    size_t in, out, n;
+
+    if (!timing || assay_set_stride(args, &in, &out, NULL))
+        return 1;
+    n = SET_BYTES / (in + out);
+    return n < 1 ? 1 : n > MAX_SETS ? MAX_SETS : (int)n;
+}
+
+/* ---- sets -------------------------------------------------------------------------------------- */
+
+static void bind(struct bench *b, int set)
+{
+    for (int r = 0; r < ASSAY_N_ROLES; r++)
+        assay_session_bind(b->m->session, b->op, &b->at[r], (enum assay_role)r, set);
+}
+
+/* Fresh values in sets 0 .. n-1, poison in the outputs of both sides. */
+static enum assay_status prepare(struct bench *b, int n, bool timing_values, struct assay_err *err)
+{
+    for (int set = 0; set < n; set++) {
+        bind(b, set);
+        ASSAY_TRY(assay_inputs_fill(&b->at[ASSAY_CAND], b->m->c, b->m->seed, b->draw, timing_values, err));
+        for (int r = 0; r < ASSAY_N_ROLES; r++)
+            if (b->side[r])
+                assay_poison(b->at[r].out, assay_op_n_out(b->op),
+                             assay_key_sub(b->key, (uint32_t)(2 * b->draw + (uint64_t)r + 1)));
+        b->draw++;
+    }
+    return ASSAY_OK;
+}
+
+/* Takes over the sizes of data-dependent outputs; false when one is out of range. */
+static bool take_sizes(struct bench *b, enum assay_role r, int set)
+{
+    for (int o = 0; o < assay_op_n_out(b->op); o++) {
+        int64_t n;
+
+        if (!(b->op->out[o].flags & ASSAY_PARAM_DYNAMIC))
+            continue;
+        n = assay_side_used(b->side[r], set, o);
+        if (n < 0)
+            return false;
+        b->at[r].out[o].t[0].shape[0] = n;
+    }
+    return true;
+}
+
+/* After bind() and take_sizes() the shapes are those of one call; this brings the capacities back. */
+static void restore_sizes(struct bench *b, int64_t capacity[ASSAY_N_ROLES][ASSAY_MAX_OUT])
+{
+    for (int r = 0; r < ASSAY_N_ROLES; r++)
+        for (int o = 0; o < assay_op_n_out(b->op); o++)
+            if (b->op->out[o].flags & ASSAY_PARAM_DYNAMIC)
+                b->at[r].out[o].t[0].shape[0] = capacity[r][o];
+}
+
+/* ---- verdicts ---------------------------------------------------------------------------------- */
+
+static void condemn(struct bench *b, enum assay_verdict v, const char *reason)
+{
+    b->row->verdict = v;
+    snprintf(b->row->reason, sizeof b->row->reason, "%s", reason);
+    b->over = true;
+}
+
+static void blame_baseline(struct bench *b, const char *reason)
+{
+    b->row->failed_here = true;
+    snprintf(b->row->reason, sizeof b->row->reason, "baseline failed, so there is no time: %.400s", reason);
+    b->over = true;
+}
+
+static void blame(struct bench *b, enum assay_role r, enum assay_verdict v, const char *reason)
+{
+    if (r == ASSAY_CAND)
+        condemn(b, v, reason);
+    else
+        blame_baseline(b, reason);
+}
+
+static bool guards_hold(struct bench *b, enum assay_role r)
+{
+    struct assay_damage d;
+    char reason[160];
+
+    if (assay_guards_intact(b->at[r].out, assay_op_n_out(b->op), &d))
+        return true;
+    assay__damage_text(reason, sizeof reason, b->op, &d);
+    blame(b, r, ASSAY_WRONG, reason);
+    return false;
+}
+
+/* Keeps what the report shows: the failure, or the largest error that passed. */
+static void keep_match(struct bench *b, const struct assay_match *m)
+{
+    if (!m->passed || b->judged.n_golden <= 1 || m->mare > b->row->match.mare)
+        b->row->match = *m;
+}
+
+/* One side's outputs of the bound set by the golden; true when they pass. */
+static enum assay_status judge_side(bool *passed, struct bench *b, enum assay_role r, struct assay_err *err)
+{
+    struct assay_match match;
+
+    ASSAY_TRY(assay__judge_set(&match, &b->judged, &b->at[r], err));
+    *passed = match.passed;
+    if (r == ASSAY_CAND)
+        keep_match(b, &match);
+    if (!match.passed)
+        blame(b, r, ASSAY_WRONG, match.text);
+    return ASSAY_OK;
+}
+
+/* The bound set under the full standard, both sides. What honest sides differ in sets the allowance. */
+static enum assay_status judge_both(struct bench *b, bool escalated, struct assay_err *err)
+{
+    int64_t odd[ASSAY_MAX_OUT] = { 0 };
+    bool passed = false;
+
+    ASSAY_TRY(judge_side(&passed, b, ASSAY_CAND, err));
+    b->row->sets_golden++;
+    if (!passed || !b->side[ASSAY_BASE])
+        return ASSAY_OK;
+    ASSAY_TRY(judge_side(&passed, b, ASSAY_BASE, err));
+    if (!passed)
+        return ASSAY_OK;
+    assay_agree(odd, b->allow, b->op, &b->at[ASSAY_CAND], b->at[ASSAY_CAND].out, b->at[ASSAY_BASE].out, 0);
+    if (escalated && ++b->n_passed_escalations < 3)
+        return ASSAY_OK;
+    for (int o = 0; o < ASSAY_MAX_OUT; o++)
+        if (2 * odd[o] > b->allow[o])
+            b->allow[o] = 2 * odd[o];
+    return ASSAY_OK;
+}
+
+/* Checks the outputs of set `set` after both sides ran: guards, sizes, then golden or baseline. */
+static enum assay_status check_set(struct bench *b, int set, bool golden, struct assay_err *err)
+{
+    int64_t capacity[ASSAY_N_ROLES][ASSAY_MAX_OUT] = { 0 }, odd[ASSAY_MAX_OUT];
+    bool both = b->side[ASSAY_BASE] != NULL;
+    enum assay_status st = ASSAY_OK;
+
+    bind(b, set);
+    for (int r = 0; r < ASSAY_N_ROLES; r++)
+        for (int o = 0; o < assay_op_n_out(b->op); o++)
+            capacity[r][o] = b->at[r].out[o].n ? b->at[r].out[o].t[0].shape[0] : 0;
+    b->row->sets_checked++;
+    for (int r = ASSAY_N_ROLES - 1; r >= 0 && !b->over; r--) {
+        if (!b->side[r] || !guards_hold(b, (enum assay_role)r))
+            continue;
+        if (!take_sizes(b, (enum assay_role)r, set))
+            blame(b, (enum assay_role)r, ASSAY_WRONG, "reported a size beyond the capacity of an output");
+    }
+    if (!b->over && golden) {
+        st = judge_both(b, false, err);
+    } else if (!b->over && both &&
+               !assay_agree(odd, b->allow, b->op, &b->at[ASSAY_CAND], b->at[ASSAY_CAND].out, b->at[ASSAY_BASE].out, 0)) {
+        b->row->sets_escalated++;
+        st = judge_both(b, true, err);
+    }
+    restore_sizes(b, capacity);
+    return st;
+}
+
+/* ---- blocks ------------------------------------------------------------------------------------ */
+
+static enum assay_status run_side(struct assay_facts *f, struct bench *b, enum assay_role r, int n, bool timed,
+                                  struct assay_err *err)
+{
+    struct assay_block block = {
+        .n_calls = n,
+        .flush = timed && b->m->c->policy == ASSAY_COLD,
+        .time_null = timed,
+        .timeout_s = r == ASSAY_BASE ? BASE_TIMEOUT_S : b->timeout_s,
+    };
+
+    ASSAY_TRY(assay_side_block(b->side[r], &block, f, err));
+    if (f->verdict != ASSAY_PASS)
+        blame(b, r, f->verdict, f->reason);
+    return ASSAY_OK;
+}
+
+/* A block of a side in its turn. Warm: the same block runs once untimed, then the outputs are poisoned again. */
+static enum assay_status turn(struct assay_facts *f, struct bench *b, enum assay_role r, int n, struct assay_err *err)
+{
+    if (b->m->c->policy == ASSAY_WARM) {
+        ASSAY_TRY(run_side(f, b, r, n, false, err));
+        for (int set = 0; set < n && !b->over; set++) {
+            bind(b, set);
+            assay_poison(b->at[r].out, assay_op_n_out(b->op), assay_key_sub(b->key, (uint32_t)(b->draw + (uint64_t)set)));
+        }
+        if (b->over)
+            return ASSAY_OK;
+    }
+    return run_side(f, b, r, n, true, err);
+}
+
+/* Time per call without the hand-over; the clock's resolution is the least that a call can have taken. */
+static double per_call(const struct assay_facts *f, int n)
+{
+    double ns = f->block_ns / n - f->null_ns;
+
+    return ns > 1 ? ns : 1;
+}
+
+/* The first call of both sides on the case's own values. *base_ns: how long the baseline took, cold. */
+static enum assay_status first_block(struct bench *b, double *base_ns, struct assay_err *err)
+{
+    struct assay_facts f;
+
+    ASSAY_TRY(prepare(b, 1, false, err));
+    if (b->side[ASSAY_BASE]) {
+        ASSAY_TRY(run_side(&f, b, ASSAY_BASE, 1, false, err));
+        *base_ns = f.block_ns;
+        b->timeout_s = fmax(b->timeout_s, 100 * *base_ns * 1e-9);
+    }
+    if (b->over)
+        return ASSAY_OK;
+    ASSAY_TRY(run_side(&f, b, ASSAY_CAND, 1, false, err));
+    return b->over ? ASSAY_OK : check_set(b, 0, true, err);
+}
+
+/* One pair: two blocks on the same inputs in the given order, all outputs checked. */
+static enum assay_status one_pair(struct bench *b, struct assay_plan *plan, bool secret, int *n_calls, struct assay_err *err)
+{
+    struct assay_facts f[ASSAY_N_ROLES];
+    struct assay_pair pair;
+    bool cand_first;
+    int n, secret_set;
+
+    assay_plan_next(plan, &n, &cand_first);
+    *n_calls = n;
+    ASSAY_TRY(prepare(b, n, true, err));
+    for (int turn_no = 0; turn_no < ASSAY_N_ROLES && !b->over; turn_no++) {
+        enum assay_role r = (turn_no == 0) == cand_first ? ASSAY_CAND : ASSAY_BASE;
+
+        ASSAY_TRY(turn(&f[r], b, r, n, err));
+    }
+    secret_set = secret ? (int)assay_rng_below(b->key, b->draw, (uint64_t)n) : -1;
+    for (int set = 0; set < n && !b->over; set++)
+        ASSAY_TRY(check_set(b, set, set == secret_set, err));
+    if (b->over)
+        return ASSAY_OK;
+    pair = (struct assay_pair){
+        .base_ns = per_call(&f[ASSAY_BASE], n),
+        .cand_ns = per_call(&f[ASSAY_CAND], n),
+        .n_calls = n,
+        .cand_first = cand_first,
+        .disturbed = f[ASSAY_BASE].disturbed || f[ASSAY_CAND].disturbed,
+    };
+    return assay_plan_add(plan, &pair, (f[ASSAY_BASE].null_ns + f[ASSAY_CAND].null_ns) / 2);
+}
+
+static enum assay_status keep_time(struct bench *b, const struct assay_plan *plan, struct assay_err *err)
+{
+    struct assay_row *row = b->row;
+    const struct assay_pair *pairs;
+    bool below = false;
+    int n;
+
+    pairs = assay_plan_pairs(plan, &n);
+    if (n == 0)
+        return assay_fail(err, ASSAY_INTERNAL, "no pair within the budget, so there is no time");
+    row->pairs = assay_arena_array(b->m->keep, (size_t)n, sizeof *pairs);
+    if (!row->pairs)
+        return assay_fail(err, ASSAY_NOMEM, "out of memory for %d pairs", n);
+    memcpy(row->pairs, pairs, (size_t)n * sizeof *pairs);
+    assay_plan_estimate(plan, &row->time);
+    row->hap = assay_hap(row->time.cand_ns, row->time.base_ns, row->t_hw_ns, &below);
+    if (below)
+        row->time.flags |= ASSAY_TIME_BELOW_LIMIT;
+    row->timed = true;
+    return ASSAY_OK;
+}
+
+static enum assay_status time_case(struct bench *b, double base_ns, struct assay_err *err)
+{
+    const struct assay_plan_limits lim = {
+        .target = 0.01,
+        .block_ns = 250e3,
+        .first_base_ns = base_ns,
+        .max_calls = b->n_sets,
+        .min_pairs = MIN_PAIRS,
+        .max_pairs = MAX_PAIRS,
+    };
+    struct assay_plan *plan = assay_plan_new(&lim, assay_key_sub(b->key, 1u << 31));
+    double budget = b->m->options->budget_s, start = now_s();
+    /* the secret sets lie in the first pair and in one of the next five */
+    int secret[SECRET_SETS] = { 0, 1 + (int)assay_rng_below(b->key, 0, 5) };
+    int n_secret = b->judged.golden_s > 1 ? 1 : SECRET_SETS, judged = 0, n_calls = 1;
+    enum assay_status st = plan ? ASSAY_OK : assay_fail(err, ASSAY_NOMEM, "out of memory");
+
+    for (int pair = 0; !st && !b->over && !assay_plan_done(plan); pair++) {
+        double spent = now_s() - start;
+        bool due = judged < n_secret && pair == secret[judged];
+
+        if (spent > budget && (pair >= FEWEST_PAIRS || spent > 4 * budget))
+            break;
+        st = one_pair(b, plan, due, &n_calls, err);
+        judged += due;
+    }
+    /* stopped before the last secret set was due: the last block is still there */
+    if (!st && !b->over && judged < n_secret)
+        st = check_set(b, (int)assay_rng_below(b->key, b->draw + 1, (uint64_t)n_calls), true, err);
+    if (!st && !b->over)
+        st = keep_time(b, plan, err);
+    assay_plan_free(plan);
+    return st;
+}
+
+/* Without timing: a second set on fresh values when the golden is cheap, to catch what is remembered. */
+static enum assay_status second_set(struct bench *b, struct assay_err *err)
+{
+    if (b->over || b->judged.golden_s > 0.1)
+        return ASSAY_OK;
+    return first_block(b, &(double){ 0 }, err);
+}
+
+/* ---- the case ---------------------------------------------------------------------------------- */
+
+static void note_trust(struct bench *b, const struct assay_facts *f)
+{
+    struct assay_manifest *man = b->m->manifest;
+
+    if (!man->trust[0]) {
+        snprintf(man->trust, sizeof man->trust, "%s", f->trust);
+        man->trusted = f->trusted;
+    }
+    man->trusted = man->trusted && f->trusted;
+}
+
+static enum assay_status start_side(struct bench *b, enum assay_role r, struct assay_err *err)
+{
+    struct assay_facts f;
+
+    ASSAY_TRY(assay_side_start(&b->side[r], b->m->session, r, b->m->built[r], b->op, &b->at[r], b->n_sets, &f, err));
+    if (f.verdict != ASSAY_PASS)
+        blame(b, r, f.verdict, f.reason);
+    else
+        note_trust(b, &f);
+    return ASSAY_OK;
+}
+
+static enum assay_status set_up(struct bench *b, struct assay_err *err)
+{
+    const struct measure_setup *m = b->m;
+    size_t in, out, outs[ASSAY_N_ROLES];
+    struct assay_work work;
+    bool timing = m->built[ASSAY_BASE] != NULL;
+
+    for (int r = 0; r < ASSAY_N_ROLES; r++)
+        ASSAY_TRY(assay_case_args(&b->at[r], m->c, &b->contract, err));
+    b->n_sets = assay__measure_sets(&b->at[ASSAY_CAND], timing);
+    ASSAY_TRY(assay_set_stride(&b->at[ASSAY_CAND], &in, &out, err));
+    outs[ASSAY_CAND] = (size_t)b->n_sets * out;
+    outs[ASSAY_BASE] = timing ? outs[ASSAY_CAND] : 0;
+    ASSAY_TRY(assay_session_reserve(m->session, (size_t)b->n_sets * in, outs, err));
+    work = assay_op_work(b->op, &b->at[ASSAY_CAND]);
+    if (m->c->policy == ASSAY_WARM)
+        work.amount[ASSAY_UNIT_DRAM] = 0; /* the data need not come from memory */
+    if (m->machine)
+        b->row->t_hw_ns = assay_limit_ns(&work, m->machine, &b->row->bottleneck);
+    if (timing)
+        ASSAY_TRY(start_side(b, ASSAY_BASE, err));
+    return b->over ? ASSAY_OK : start_side(b, ASSAY_CAND, err);
+}
+
+enum assay_status assay__measure(struct assay_row *row, const struct measure_setup *m, struct assay_err *err)
+{
+    struct bench b = {
+        .m = m,
+        .op = m->c->op,
+        .row = row,
+        .judged = { .options = m->options, .c = m->c, .scratch = m->scratch },
+        .key = assay_key(m->seed, m->c->op->name, m->c->id, -1, 0),
+        .timeout_s = 10,
+    };
+    double start = now_s(), base_ns = 0;
+    enum assay_status st;
+
+    for (int o = 0; o < ASSAY_MAX_OUT; o++)
+        b.allow[o] = 2;
+    row->verdict = ASSAY_PASS;
+    row->hap = NAN;
+    st = set_up(&b, err);
+    if (!st && !b.over)
+        st = first_block(&b, &base_ns, err);
+    if (!st && !b.over)
+        st = m->built[ASSAY_BASE] ? time_case(&b, base_ns, err) : second_set(&b, err);
+    for (int r = 0; r < ASSAY_N_ROLES; r++)
+        assay_side_end(b.side[r]);
+    assay_arena_release(&b.contract);
+    row->wall_s = now_s() - start;
+    row->done = true;
+    if (st) {
+        row->failed_here = true;
+        snprintf(row->reason, sizeof row->reason, "%.500s", err->text);
+    }
+    return st;
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* measure.h: one case of a run: inputs, calls, checks, pairs. */
+#ifndef ASSAY_BENCH_MEASURE_H
+#define ASSAY_BENCH_MEASURE_H
+
+#include "assay/bench.h"
+#include "assay/runner.h"
+
+/* What a case is measured with. All borrowed. */
+struct measure_setup {
+    const struct assay_run_options *options;
+    struct assay_session *session;
+    const struct assay_machine *machine;
+    const struct assay_case *c;
+    const struct assay_built *built[ASSAY_N_ROLES]; /* [ASSAY_BASE] NULL: no timing */
+    uint64_t seed;
+    struct assay_arena *scratch; /* reset by every case */
+    struct assay_arena *keep;    /* of the result: pairs */
+    struct assay_manifest *manifest; /* trust is noted here */
+};
+
+/* Sets that the arenas hold for these arguments: a block's worth when timing, one otherwise. */
+int assay__measure_sets(const struct assay_args *args, bool timing);
+
+/*
+ * Fills *row. There is no separate correctness phase: every call has fresh values and its outputs are judged, by the
+ * golden or against the baseline's. Errors are ours and concern this case alone.
+ */
+enum assay_status assay__measure(struct assay_row *row, const struct measure_setup *m, struct assay_err *err);
+
+/* judge_set.c: sets of one case under the full standard. */
+struct judged {
+    const struct assay_run_options *options;
+    const struct assay_case *c;
+    struct assay_arena *scratch;
+    double golden_s;   /* the last golden took */
+    int n_golden;
+};
+/* Judges the outputs of args (bound, sizes used filled in) by golden and, where needed, native. */
+enum assay_status assay__judge_set(struct assay_match *match, struct judged *j, const struct assay_args *args,
+                                   struct assay_err *err);
+/* "wrote 8 bytes past output y". Returns buf. */
+const char *assay__damage_text(char *buf, size_t size, const struct assay_op *op, const struct assay_damage *d);
+
+#endif

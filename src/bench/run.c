@@ -1,0 +1,402 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* run.c: the order of a run: plan all rows, then operator by operator build, measure, tell the sinks. */
+#include "assay/bench.h"
+
+#include "bench/measure.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { TIMEOUTS_IN_A_ROW = 3 };
+
+struct run {
+    struct assay_result *r;
+    const struct assay_run_options *o;
+    struct assay_sink *sinks;
+    int n_sinks;
+    struct assay_suite suite;
+    const struct assay_case **cases; /* the selected ones, as rows */
+    struct assay_session *session;
+    struct assay_arena scratch;
+    char baseline[ASSAY_PATH_MAX];
+    int n_done_now;                  /* rows measured in this run, for the ETA */
+    double start, measuring;
+};
+
+static double now_s(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+/* ---- planning ---------------------------------------------------------------------------------- */
+
+static enum assay_status load_cases(struct run *run, struct assay_err *err)
+{
+    const struct assay_run_options *o = run->o;
+    char path[ASSAY_PATH_MAX + 64];
+
+    for (int i = 0; o->ops[i]; i++) {
+        if (o->suite) {
+            ASSAY_TRY(assay_suite_add_official(&run->suite, o->ops[i], o->suite, err));
+            continue;
+        }
+        snprintf(path, sizeof path, "%s/%s.json", o->home->cases, o->ops[i]->name);
+        ASSAY_TRY(assay_suite_add_own(&run->suite, o->ops[i], path, err));
+    }
+    if (!run->suite.n)
+        return assay_fail(err, ASSAY_INVALID, "no cases to run");
+    return ASSAY_OK;
+}
+
+/* Is the case named by the selection ("exp/3,exp/4")? *used counts names that matched something. */
+static bool selected(const char *selection, const struct assay_case *c)
+{
+    char name[80];
+    size_t n;
+
+    if (!selection || !strcmp(selection, "public") || !strcmp(selection, "all"))
+        return true;
+    n = (size_t)snprintf(name, sizeof name, "%s/%d", c->op->name, c->id);
+    for (const char *p = selection; *p; p += strcspn(p, ","), p += *p == ',')
+        if (strcspn(p, ",") == n && !strncmp(p, name, n))
+            return true;
+    return false;
+}
+
+/* Every name of the selection must be a case. */
+static enum assay_status check_selection(const struct run *run, struct assay_err *err)
+{
+    const char *s = run->o->cases;
+
+    if (!s || !strcmp(s, "public") || !strcmp(s, "all"))
+        return ASSAY_OK;
+    for (const char *p = s; *p; p += strcspn(p, ","), p += *p == ',') {
+        char one[80];
+        bool found = false;
+
+        snprintf(one, sizeof one, "%.*s", (int)strcspn(p, ","), p);
+        for (int i = 0; i < run->suite.n && !found; i++)
+            found = selected(one, &run->suite.cases[i]);
+        if (!found)
+            return assay_fail(err, ASSAY_INVALID, "no case '%s' in the suite", one);
+    }
+    return ASSAY_OK;
+}
+
+/* Rows for every selected case, builds for every operator that has one: the denominators. */
+static enum assay_status plan_rows(struct run *run, struct assay_err *err)
+{
+    struct assay_result *r = run->r;
+    size_t n = (size_t)run->suite.n;
+
+    ASSAY_TRY(check_selection(run, err));
+    r->rows = assay_arena_zero(&r->arena, n * sizeof *r->rows);
+    r->builds = assay_arena_zero(&r->arena, n * sizeof *r->builds);
+    run->cases = assay_alloc(n * sizeof(const struct assay_case *));
+    if (!r->rows || !r->builds || !run->cases)
+        return assay_fail(err, ASSAY_NOMEM, "out of memory for %zu cases", n);
+    for (size_t i = 0; i < n; i++) {
+        const struct assay_case *c = &run->suite.cases[i];
+
+        if (!selected(run->o->cases, c))
+            continue;
+        if (!r->n_builds || r->builds[r->n_builds - 1].op != c->op)
+            r->builds[r->n_builds++].op = c->op;
+        run->cases[r->n_rows] = c;
+        r->rows[r->n_rows++] = (struct assay_row){ .op = c->op, .case_id = c->id, .hap = NAN };
+    }
+    return ASSAY_OK;
+}
+
+static void fill_manifest(struct run *run)
+{
+    const struct assay_run_options *o = run->o;
+    struct assay_manifest *m = &run->r->manifest;
+
+    snprintf(m->version, sizeof m->version, "%s", ASSAY_VERSION);
+    snprintf(m->submission, sizeof m->submission, "%.255s", o->submission);
+    snprintf(m->baseline, sizeof m->baseline, "%.255s", o->timing ? run->baseline : "");
+    snprintf(m->suite, sizeof m->suite, "%.255s", o->suite ? o->suite : "own");
+    snprintf(m->cases, sizeof m->cases, "%.255s", o->cases ? o->cases : "public");
+    snprintf(m->target, sizeof m->target, "%s", assay_target_cpu.name);
+    m->rules = o->rules;
+    m->threads = o->threads;
+    m->timing = o->timing;
+    m->seed_given = o->seed_given;
+    m->seed = o->seed_given ? o->seed : 0;
+    memcpy(m->cpu, run->r->machine.cpu, sizeof m->cpu);
+    memcpy(m->kernel, run->r->machine.kernel, sizeof m->kernel);
+    memcpy(m->date, run->r->machine.date, sizeof m->date);
+}
+
+/* ---- telling ----------------------------------------------------------------------------------- */
+
+static void progress(const struct run *run, const char *stage, const struct assay_op *op, int case_id)
+{
+    struct assay_progress p = { .stage = stage, .op = op, .case_id = case_id, .total = run->r->n_rows, .eta_s = NAN };
+    double spent = now_s() - run->measuring;
+
+    if (!run->o->progress)
+        return;
+    for (int i = 0; i < run->r->n_rows; i++)
+        p.done += run->r->rows[i].done;
+    if (run->n_done_now)
+        p.eta_s = spent / run->n_done_now * (p.total - p.done);
+    run->o->progress(run->o->cookie, &p);
+}
+
+static enum assay_status tell_row(struct run *run, int row, struct assay_err *err)
+{
+    for (int s = 0; s < run->n_sinks; s++)
+        if (run->sinks[s].row)
+            ASSAY_TRY(run->sinks[s].row(run->sinks[s].self, run->r, row, err));
+    return ASSAY_OK;
+}
+
+static enum assay_status tell_build(struct run *run, int build, struct assay_err *err)
+{
+    for (int s = 0; s < run->n_sinks; s++)
+        if (run->sinks[s].build)
+            ASSAY_TRY(run->sinks[s].build(run->sinks[s].self, run->r, build, err));
+    return ASSAY_OK;
+}
+
+/* ---- running ----------------------------------------------------------------------------------- */
+
+static enum assay_status build_candidate(struct run *run, int build, struct assay_built *built, struct assay_err *err)
+{
+    struct assay_build_row *row = &run->r->builds[build];
+    enum assay_status st;
+
+    progress(run, "build", row->op, 0);
+    st = assay_session_build(run->session, built, run->o->submission, row->op, err);
+    row->failed_here = st != ASSAY_OK;
+    row->present = built->present;
+    row->compiled = built->compiled;
+    row->wall_s = built->wall_s;
+    row->done = true;
+    if (built->diagnostics || st)
+        row->diagnostics = assay_arena_strdup(&run->r->arena, st ? err->text : built->diagnostics);
+    if (built->compiler[0])
+        snprintf(run->r->manifest.compiler, sizeof run->r->manifest.compiler, "%s", built->compiler);
+    return tell_build(run, build, err);
+}
+
+static enum assay_status build_baseline(struct run *run, const struct assay_op *op, struct assay_built *built,
+                                        struct assay_err *err)
+{
+    ASSAY_TRY(assay_session_build(run->session, built, run->baseline, op, err));
+    if (!built->present)
+        return assay_fail(err, ASSAY_INVALID, "baseline %s has no kernel for %s", run->baseline, op->name);
+    if (!built->compiled)
+        return assay_fail(err, ASSAY_INVALID, "baseline %s: %s does not compile: %.300s", run->baseline, op->name,
+                          built->diagnostics ? built->diagnostics : "");
+    return ASSAY_OK;
+}
+
+/* A row that cannot be measured, because nothing was built or the kernel hangs again and again. */
+static void fail_row(struct assay_row *row, const struct assay_build_row *build)
+{
+    row->done = true;
+    if (build->failed_here) {
+        row->failed_here = true;
+        snprintf(row->reason, sizeof row->reason, "%.500s", build->diagnostics ? build->diagnostics : "build failed");
+    } else if (!build->compiled) {
+        row->verdict = ASSAY_COMPILE_FAILED;
+        snprintf(row->reason, sizeof row->reason, "%s", build->present ? "does not compile" : "not submitted");
+    } else {
+        row->verdict = ASSAY_TIMED_OUT;
+        snprintf(row->reason, sizeof row->reason, "not run: %d cases in a row had timed out", (int)TIMEOUTS_IN_A_ROW);
+    }
+}
+
+static bool stopped(const struct run *run)
+{
+    return run->o->stop && *run->o->stop;
+}
+
+static enum assay_status measure_rows(struct run *run, int build, struct assay_built built[ASSAY_N_ROLES],
+                                      struct assay_err *err)
+{
+    struct assay_result *r = run->r;
+    const struct assay_op *op = r->builds[build].op;
+    /* drawn now, after the build: no source can know it */
+    uint64_t seed = run->o->seed_given ? run->o->seed : assay_seed_draw();
+    int timeouts = 0;
+
+    for (int i = 0; i < r->n_rows && !stopped(run); i++) {
+        struct assay_row *row = &r->rows[i];
+        struct measure_setup m = {
+            .options = run->o,
+            .session = run->session,
+            .machine = &r->machine,
+            .c = run->cases[i],
+            .built = { run->o->timing ? &built[ASSAY_BASE] : NULL, &built[ASSAY_CAND] },
+            .seed = seed,
+            .scratch = &run->scratch,
+            .keep = &r->arena,
+            .manifest = &r->manifest,
+        };
+        struct assay_err why = { 0 };
+
+        if (row->op != op || row->done)
+            continue;
+        progress(run, "measure", op, row->case_id);
+        if (!r->builds[build].compiled || timeouts >= TIMEOUTS_IN_A_ROW)
+            fail_row(row, &r->builds[build]);
+        else if (assay__measure(row, &m, &why) == ASSAY_NOMEM)
+            assay_arena_release(&run->scratch);
+        row->seed = seed;
+        timeouts = row->verdict == ASSAY_TIMED_OUT ? timeouts + 1 : 0;
+        run->n_done_now++;
+        ASSAY_TRY(tell_row(run, i, err));
+    }
+    return ASSAY_OK;
+}
+
+/* Everything of one operator that is not done yet. */
+static enum assay_status run_operator(struct run *run, int build, struct assay_err *err)
+{
+    struct assay_built built[ASSAY_N_ROLES] = { 0 };
+    struct assay_result *r = run->r;
+    enum assay_status st = ASSAY_OK;
+    bool open = false;
+
+    for (int i = 0; i < r->n_rows; i++)
+        open |= r->rows[i].op == r->builds[build].op && !r->rows[i].done;
+    if (!open)
+        return ASSAY_OK;
+    st = build_candidate(run, build, &built[ASSAY_CAND], err);
+    if (!st && built[ASSAY_CAND].compiled && run->o->timing)
+        st = build_baseline(run, r->builds[build].op, &built[ASSAY_BASE], err);
+    if (!st)
+        st = measure_rows(run, build, built, err);
+    for (int role = 0; role < ASSAY_N_ROLES; role++)
+        assay_built_release(&built[role]);
+    return st;
+}
+
+/* Arenas for the largest case at once: touching memory twice costs seconds. What does not fit is tried, and
+ * reported, case by case. */
+static enum assay_status reserve(struct run *run, struct assay_err *err)
+{
+    size_t in_max = 0, out_max[ASSAY_N_ROLES] = { 0 };
+    struct assay_arena arena = { 0 };
+    enum assay_status st = ASSAY_OK;
+    struct assay_err ignored;
+
+    for (int i = 0; i < run->r->n_rows && !st; i++) {
+        struct assay_args args = { 0 };
+        size_t in, out, n;
+
+        if (run->r->rows[i].done)
+            continue;
+        st = assay_case_args(&args, run->cases[i], &arena, err);
+        if (!st)
+            st = assay_set_stride(&args, &in, &out, err);
+        if (st)
+            break;
+        n = (size_t)assay__measure_sets(&args, run->o->timing);
+        in_max = n * in > in_max ? n * in : in_max;
+        out_max[ASSAY_CAND] = n * out > out_max[ASSAY_CAND] ? n * out : out_max[ASSAY_CAND];
+        assay_arena_reset(&arena);
+    }
+    assay_arena_release(&arena);
+    out_max[ASSAY_BASE] = run->o->timing ? out_max[ASSAY_CAND] : 0;
+    if (!st)
+        assay_session_reserve(run->session, in_max, out_max, &ignored);
+    return st;
+}
+
+static void calibrating(void *cookie, const char *what)
+{
+    progress(cookie, what, NULL, 0);
+}
+
+static enum assay_status know_machine(struct run *run, struct assay_err *err)
+{
+    if (run->o->machine) {
+        run->r->machine = *run->o->machine;
+        return ASSAY_OK;
+    }
+    if (!run->o->timing) {
+        assay_machine_name(&run->r->machine, run->o->threads);
+        return ASSAY_OK;
+    }
+    return assay_calibrate(&run->r->machine, run->o->threads, calibrating, run, err);
+}
+
+static enum assay_status open_session(struct run *run, struct assay_err *err)
+{
+    const struct assay_session_options so = {
+        .child = run->o->home->child,
+        .include = run->o->home->include,
+        .threads = run->o->threads,
+        .locked = true,
+    };
+
+    return assay_session_open(&run->session, &assay_target_cpu, &so, err);
+}
+
+static enum assay_status begin(struct run *run, const char *resume, struct assay_err *err)
+{
+    int n_found = 0;
+
+    ASSAY_TRY(load_cases(run, err));
+    ASSAY_TRY(plan_rows(run, err));
+    ASSAY_TRY(open_session(run, err));
+    ASSAY_TRY(know_machine(run, err));
+    fill_manifest(run);
+    if (resume)
+        ASSAY_TRY(assay_report_json_resume(run->r, resume, &n_found, err));
+    for (int s = 0; s < run->n_sinks; s++)
+        if (run->sinks[s].begin)
+            ASSAY_TRY(run->sinks[s].begin(run->sinks[s].self, run->r, err));
+    return reserve(run, err);
+}
+
+static enum assay_status end(struct run *run, struct assay_err *err)
+{
+    enum assay_status st = ASSAY_OK;
+
+    run->r->interrupted = stopped(run);
+    run->r->wall_s = now_s() - run->start;
+    for (int s = 0; s < run->n_sinks && !st; s++)
+        if (run->sinks[s].end)
+            st = run->sinks[s].end(run->sinks[s].self, run->r, err);
+    return st;
+}
+
+enum assay_status assay_bench_run(struct assay_result *r, const struct assay_run_options *o, struct assay_sink *sinks,
+                                  int n_sinks, const char *resume, struct assay_err *err)
+{
+    struct run *run = assay_alloc_zero(sizeof *run);
+    enum assay_status st;
+
+    if (!run)
+        return assay_fail(err, ASSAY_NOMEM, "out of memory");
+    memset(r, 0, sizeof *r);
+    *run = (struct run){ .r = r, .o = o, .sinks = sinks, .n_sinks = n_sinks, .start = now_s() };
+    if (o->baseline)
+        snprintf(run->baseline, sizeof run->baseline, "%s", o->baseline);
+    else
+        snprintf(run->baseline, sizeof run->baseline, "%.4000s/baseline", o->home->kernels);
+    st = begin(run, resume, err);
+    run->measuring = now_s();
+    for (int b = 0; !st && b < r->n_builds && !stopped(run); b++)
+        st = run_operator(run, b, err);
+    if (!st)
+        st = end(run, err);
+    assay_session_close(run->session);
+    assay_arena_release(&run->scratch);
+    assay_suite_release(&run->suite);
+    free(run->cases);
+    free(run);
+    return st;
+}

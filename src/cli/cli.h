@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cli.h: what the commands of `assay` share.
+ *
+ * How to add a command: write cmd_x.c on the pattern of its neighbours, ending in a const record;
+ * add its row to assay.c and its declaration here; write man/assay-x.1, whose SYNOPSIS
+ * tests/cli/man_synopsis.sh compares.
+ */
+#ifndef ASSAY_CLI_CLI_H
+#define ASSAY_CLI_CLI_H
+
+#include "assay/bench.h"
+#include "cli/opt.h"
+
+/* Exit status. */
+enum {
+    ASSAY__EXIT_PASSED = 0,
+    ASSAY__EXIT_FAILED = 1,
+    ASSAY__EXIT_USAGE = 2,
+    ASSAY__EXIT_FAULT = 3
+};
+
+struct assay__command {
+    const char *name;
+    const char *summary;               /* a line of `assay help` */
+    int (*run)(int argc, char **argv); /* words after the command's name; returns the exit status */
+};
+
+extern const struct assay__command assay__cmd_list, assay__cmd_show, assay__cmd_new, assay__cmd_run,
+    assay__cmd_debug, assay__cmd_conform, assay__cmd_calibrate;
+
+/* ---- beginning and ending a command
+ * --------------------------------------------------------------- */
+
+/* Parses and, where that ends the command (help, wrong usage), prints and returns an exit status;
+ * else -1. */
+int assay__begin(struct assay__args *args, const struct assay__usage *usage,
+                 const struct assay__opt *opts, int argc, char **argv);
+/* "assay run: ..." on stderr; returns ASSAY__EXIT_USAGE. */
+int assay__usage_error(const char *command, const char *fmt, ...) ASSAY_PRINTF(2, 3);
+/* The reason of a failed call on stderr; ASSAY__EXIT_USAGE for ASSAY_INVALID (what we were asked
+ * for cannot be), else ASSAY__EXIT_FAULT. */
+int assay__failure(const char *command, enum assay_status st, const struct assay_err *err);
+/* Writes text to stdout; ASSAY__EXIT_PASSED, or ASSAY__EXIT_FAULT with a message. Releases the
+ * text. */
+int assay__print_text(const char *command, struct assay_text *text);
+bool assay__is_dir(const char *path);
+
+/* ---- operators and cases
+ * --------------------------------------------------------------------------- */
+
+/* One operator by name; says on stderr what was meant when there is none, and returns NULL. */
+const struct assay_op *assay__find_op(const char *command, const char *name);
+
+enum { ASSAY__MAX_OPS = 256 };
+struct assay__selection {
+    const struct assay_op
+        *ops[ASSAY__MAX_OPS + 1]; /* in the order of the registry, NULL-terminated */
+    int n;
+};
+/* The operators of "A,B" (NULL: those of cases when it is "OP/ID,...", else all), of one tier (0:
+ * any). false: the reason is on stderr. */
+bool assay__select_ops(struct assay__selection *s, const char *command, const char *list,
+                       const char *cases, int tier);
+/* "exp/13" into an operator and an id. */
+bool assay__parse_case(const char *command, const char *text, const struct assay_op **op, int *id);
+
+/* ---- the program's surroundings
+ * ---------------------------------------------------------------------- */
+
+/* From where the program lies: an installation, or else the source tree it was built from. */
+enum assay_status assay__home_find(struct assay_home *home, struct assay_err *err);
+
+/* From here on SIGINT and SIGTERM set the flag; a second one ends the program. */
+const volatile int *assay__stop_on_signals(void);
+
+/* ---- progress on stderr
+ * ------------------------------------------------------------------------------ */
+
+struct assay__progress {
+    bool terminal, verbose, quiet;
+    bool dirty; /* a line stands on the terminal */
+    double shown_s;
+    const struct assay_op *op; /* of the last line of verbose */
+    char stage[16];
+};
+void assay__progress_init(struct assay__progress *p, bool quiet, bool verbose);
+/* An assay_progress_fn; cookie is the struct. */
+void assay__progress_show(void *cookie, const struct assay_progress *now);
+/* Takes the line off the terminal. */
+void assay__progress_end(struct assay__progress *p);
+
+#endif

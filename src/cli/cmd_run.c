@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cmd_run.c: `assay run`: builds, judges, times and scores a submission. */
+#include "cli/cli.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* What the options fill in. */
+struct choice {
+    const char *op, *cases, *suite, *baseline, *machine, *json;
+    int tier, target, threads, rules;
+    bool no_timing, seed_given, resume, quiet, verbose;
+    uint64_t seed;
+    double budget_s;
+};
+
+static const struct assay__usage usage = {
+    .command = "run",
+    .args = "SUBMISSION",
+    .min_args = 1,
+    .max_args = 1,
+    .about =
+        "Builds every operator of a submission, runs it locked in on all cases, judges the\n"
+        "outputs by the golden, times it against the baseline, and prints scores. An operator\n"
+        "that the submission lacks scores 0; --op and --tier narrow what is asked for.",
+    .exits = "0 every case passed, 1 the submission failed some, 2 wrong usage,\n"
+             "3 our own fault, or interrupted: the result is not complete",
+    .example = "assay run examples/first --op exp\n"
+               "assay run mine --tier 1 --json mine.json\n"
+               "assay run mine --cases exp/3 --no-timing",
+};
+
+/* Wrong combinations and folders that are not there. */
+static int check_choice(const struct choice *c, const char *submission)
+{
+    if (!assay__is_dir(submission))
+        return assay__usage_error("run", "no folder '%s'", submission);
+    if (c->suite && !assay__is_dir(c->suite))
+        return assay__usage_error("run", "no folder '%s'", c->suite);
+    if (c->baseline && !assay__is_dir(c->baseline))
+        return assay__usage_error("run", "no folder '%s'", c->baseline);
+    if (c->machine && access(c->machine, R_OK))
+        return assay__usage_error("run", "cannot read '%s'", c->machine);
+    if (c->resume && (!c->json || !strcmp(c->json, "-")))
+        return assay__usage_error("run",
+                                  "--resume needs the --json FILE of the run that it continues");
+    return -1;
+}
+
+static int count_rows(const struct assay_result *r, bool (*has)(const struct assay_row *row))
+{
+    int n = 0;
+
+    for (int i = 0; i < r->n_rows; i++)
+        n += has(&r->rows[i]);
+    return n;
+}
+
+static bool is_incomplete(const struct assay_row *row)
+{
+    return !row->done || row->failed_here;
+}
+
+static bool is_failed(const struct assay_row *row)
+{
+    return row->done && !row->failed_here && row->verdict != ASSAY_PASS;
+}
+
+static bool is_done(const struct assay_row *row)
+{
+    return row->done;
+}
+
+/* Our own fault comes first: then the result says less about the submission than it seems to. */
+static int exit_status(const struct assay_result *r)
+{
+    if (r->interrupted || count_rows(r, is_incomplete) > 0)
+        return ASSAY__EXIT_FAULT;
+    return count_rows(r, is_failed) > 0 ? ASSAY__EXIT_FAILED : ASSAY__EXIT_PASSED;
+}
+
+static void say_interrupted(const struct choice *c, const struct assay_result *r)
+{
+    fprintf(stderr, "assay run: interrupted after %d of %d cases", count_rows(r, is_done),
+            r->n_rows);
+    if (c->json && strcmp(c->json, "-") != 0)
+        fprintf(stderr, "; they are kept in %s.partial, --resume goes on from there", c->json);
+    fputc('\n', stderr);
+}
+
+static int measure(const struct choice *c, struct assay_run_options *o)
+{
+    struct assay_result r = { 0 };
+    struct assay_sink sink = { 0 };
+    struct assay__progress progress;
+    struct assay_err err = { "" };
+    bool to_stdout = c->json && !strcmp(c->json, "-");
+    enum assay_status st;
+    int code;
+
+    /* before anything is measured: a report that cannot be written would waste the run */
+    if (c->json && (st = assay_report_json_open(&sink, c->json, c->resume, &err)) != ASSAY_OK) {
+        assay__failure("run", st, &err);
+        return ASSAY__EXIT_FAULT;
+    }
+    assay__progress_init(&progress, c->quiet, c->verbose);
+    o->progress = assay__progress_show;
+    o->cookie = &progress;
+    o->stop = assay__stop_on_signals();
+    st = assay_bench_run(&r, o, &sink, c->json ? 1 : 0, c->resume ? c->json : NULL, &err);
+    assay__progress_end(&progress);
+    if (st) {
+        code = assay__failure("run", st, &err);
+    } else {
+        if (!c->quiet)
+            assay_report_text(&r, isatty(to_stdout ? STDERR_FILENO : STDOUT_FILENO) == 1,
+                              to_stdout ? stderr : stdout);
+        if (r.interrupted)
+            say_interrupted(c, &r);
+        code = exit_status(&r);
+    }
+    assay_report_json_close(&sink);
+    assay_result_release(&r);
+    return code;
+}
+
+static int run_choice(const struct choice *c, const char *submission)
+{
+    struct assay__selection s;
+    struct assay_home home;
+    struct assay_machine machine;
+    struct assay_err err = { "" };
+    struct assay_run_options o = {
+        .home = &home,
+        .submission = submission,
+        .baseline = c->baseline,
+        .suite = c->suite,
+        .cases = c->cases,
+        .rules = c->rules ? ASSAY_RULES_UPSTREAM : ASSAY_RULES_PAPER,
+        .threads = c->threads,
+        .timing = !c->no_timing,
+        .seed_given = c->seed_given,
+        .seed = c->seed,
+        .budget_s = c->budget_s,
+    };
+    enum assay_status st;
+    int code = check_choice(c, submission);
+
+    if (code >= 0)
+        return code;
+    if (!assay__select_ops(&s, "run", c->op, c->cases, c->tier))
+        return ASSAY__EXIT_USAGE;
+    o.ops = s.ops;
+    st = assay__home_find(&home, &err);
+    if (st)
+        return assay__failure("run", st, &err);
+    if (c->machine) {
+        st = assay_machine_read(&machine, c->machine, &err);
+        if (st)
+            return assay__failure("run", ASSAY_INVALID, &err);
+        o.machine = &machine;
+    }
+    return measure(c, &o);
+}
+
+static int run(int argc, char **argv)
+{
+    struct choice c = { .threads = 1, .budget_s = 1 };
+    const struct assay__opt opts[] = {
+        { "op", 0, ASSAY__OPT_STRING, &c.op, "A,B", .help = "only these operators" },
+        { "tier", 0, ASSAY__OPT_INT, &c.tier, "N",
+          .help = "only the operators of this tier, 1 to 4", .min = 1, .max = 4 },
+        { "cases", 0, ASSAY__OPT_STRING, &c.cases, "public|OP/ID,...",
+          .help = "which cases; default: public" },
+        { "suite", 0, ASSAY__OPT_STRING, &c.suite, "DIR",
+          .help = "an official task tree instead of our own cases" },
+        { "baseline", 0, ASSAY__OPT_STRING, &c.baseline, "DIR",
+          .help = "the submission to be compared with; default: our own" },
+        { "target", 0, ASSAY__OPT_CHOICE, &c.target, "cpu",
+          .help = "where kernels run; default: cpu" },
+        { "threads", 't', ASSAY__OPT_INT, &c.threads, "N",
+          .help = "threads granted to kernels; default: 1", .min = 1, .max = 1024 },
+        { "no-timing", 0, ASSAY__OPT_FLAG, &c.no_timing, NULL,
+          .help = "judge only; the score then lacks its speed part" },
+        { "rules", 0, ASSAY__OPT_CHOICE, &c.rules, "paper|upstream",
+          .help = "the published standard, or what the official\nharness decides; default: paper" },
+        { "seed", 's', ASSAY__OPT_U64, &c.seed, "N",
+          .help = "seed of the inputs, for debugging: marks the result", .given = &c.seed_given },
+        { "budget", 0, ASSAY__OPT_NUMBER, &c.budget_s, "SECONDS",
+          .help = "time for timing a case; default: 1", .min = 0.001, .max = 3600 },
+        { "machine", 0, ASSAY__OPT_STRING, &c.machine, "FILE",
+          .help = "profile from `assay calibrate --json FILE`;\n"
+                  "default: measured at the start" },
+        { "json", 0, ASSAY__OPT_STRING, &c.json, "FILE",
+          .help = "write the result to FILE; -: to standard output,\n"
+                  "and the table to standard error" },
+        { "resume", 0, ASSAY__OPT_FLAG, &c.resume, NULL,
+          .help = "go on with the unfinished run of --json FILE" },
+        { "quiet", 'q', ASSAY__OPT_FLAG, &c.quiet, NULL, .help = "print errors only" },
+        { "verbose", 'v', ASSAY__OPT_FLAG, &c.verbose, NULL,
+          .help = "a line an operator on standard error" },
+        { 0 },
+    };
+    struct assay__args args;
+    int code = assay__begin(&args, &usage, opts, argc, argv);
+
+    return code >= 0 ? code : run_choice(&c, args.v[0]);
+}
+
+const struct assay__command assay__cmd_run = { "run", "build, judge, time and score a submission",
+                                               run };

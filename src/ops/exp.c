@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* exp: y = base^(scale x + shift); a base of 0 or less stands for e. */
+#include "assay/op.h"
+
+#include "ops/map.h"
+
+#include <math.h>
+
+enum { BASE, SCALE, SHIFT };
+static const struct assay_param in[] = { { "x", ASSAY_FLOATS, 0, "[...]", NULL }, { 0 } };
+static const struct assay_param out[] = { { "y", ASSAY_FLOATS, 0, "like x", NULL }, { 0 } };
+
+static const double bases[] = { -1, 2, 10, 1, 0.5 };
+static const double scales[] = { 1, 0.5, 2, 1.5, -1 };
+static const double shifts[] = { 0, 0.5, 1, -2 };
+static const struct assay_attr attrs[] = {
+    [BASE] = { "base", ASSAY_ATTR_FLOAT, 0, { .set = true, .f = -1 }, NULL, bases, 5 },
+    [SCALE] = { "scale", ASSAY_ATTR_FLOAT, 0, { .set = true, .f = 1 }, NULL, scales, 5 },
+    [SHIFT] = { "shift", ASSAY_ATTR_FLOAT, 0, { .set = true, .f = 0 }, NULL, shifts, 4 },
+    { 0 },
+};
+
+struct exponent {
+    double scale, shift, ln_base;
+    bool natural;
+};
+
+static double element(const struct assay_args *a, const void *ctx, const double *v)
+{
+    const struct exponent *e = ctx;
+    double t = assay_round(a, ASSAY_F32, v[0] * e->scale);
+
+    t = assay_round(a, ASSAY_F32, t + e->shift);
+    if (!e->natural)
+        t = assay_round(a, ASSAY_F32, t * e->ln_base);
+    return exp(t);
+}
+
+static enum assay_status golden(const struct assay_args *a, struct assay_err *err)
+{
+    struct exponent e = { .scale = assay__scalar(a, SCALE), .shift = assay__scalar(a, SHIFT) };
+
+    (void)err;
+    e.natural = !(a->attr[BASE].f > 0);
+    e.ln_base = e.natural ? 1 : assay_round(a, ASSAY_F32, log(a->attr[BASE].f));
+    return assay__map(a, 1, element, &e);
+}
+
+static void work(const struct assay_args *a, struct assay_work *w)
+{
+    double n = assay__elements(&a->in[0]);
+    bool plain = !(a->attr[BASE].f > 0) && a->attr[SCALE].f == 1 && a->attr[SHIFT].f == 0;
+
+    w->amount[ASSAY_UNIT_TRANS] += n;
+    if (!plain)
+        w->amount[ASSAY_UNIT_FMA_F32] += 2 * n; /* scale and shift, ln(base) folded into both */
+}
+
+const struct assay_op assay_op_exp = {
+    .name = "exp",
+    .tier = 1,
+    .formula = "y = base^(x * scale + shift), base <= 0 means e",
+    .in = in,
+    .out = out,
+    .attrs = attrs,
+    .golden = golden,
+    .work = work,
+    .source = "CANN Bench level 1, Exp",
+};

@@ -1,0 +1,413 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* result_read.c: reads what result_write.c writes. Files may come from anywhere: every field is
+ * checked. */
+#include "report/result_json.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What is being read and where the errors go. */
+struct reader {
+    const char *where;
+    struct assay_arena *arena;
+    struct assay_err *err;
+};
+
+static enum assay_status get_string(const struct reader *in, const json_t *j, const char *key,
+                                    char *dst, size_t size)
+{
+    const char *s;
+    size_t n;
+
+    ASSAY_TRY(assay__json_string(j, in->where, key, &s, in->err));
+    n = strlen(s);
+    if (n >= size)
+        return assay_fail(in->err, ASSAY_PARSE, "%s: field '%s': %zu bytes, at most %zu", in->where,
+                          key, n, size - 1);
+    memcpy(dst, s, n + 1);
+    return ASSAY_OK;
+}
+
+static enum assay_status get_int64(const struct reader *in, const json_t *j, const char *key,
+                                   int64_t min, int64_t max, int64_t *dst)
+{
+    ASSAY_TRY(assay__json_int(j, in->where, key, dst, in->err));
+    if (*dst < min || *dst > max)
+        return assay_fail(in->err, ASSAY_PARSE, "%s: field '%s': %lld outside [%lld, %lld]",
+                          in->where, key, (long long)*dst, (long long)min, (long long)max);
+    return ASSAY_OK;
+}
+
+static enum assay_status get_int(const struct reader *in, const json_t *j, const char *key, int min,
+                                 int max, int *dst)
+{
+    int64_t v;
+
+    ASSAY_TRY(get_int64(in, j, key, min, max, &v));
+    *dst = (int)v;
+    return ASSAY_OK;
+}
+
+/* null is NaN; a missing field is an error all the same. */
+static enum assay_status get_number(const struct reader *in, const json_t *j, const char *key,
+                                    double *dst)
+{
+    if (json_is_null(json_object_get(j, key))) {
+        *dst = (double)NAN;
+        return ASSAY_OK;
+    }
+    return assay__json_number(j, in->where, key, dst, in->err);
+}
+
+static enum assay_status get_bool(const struct reader *in, const json_t *j, const char *key,
+                                  bool *dst)
+{
+    return assay__json_bool(j, in->where, key, dst, in->err);
+}
+
+/* Position of the string of a field among n names. */
+static enum assay_status get_name(const struct reader *in, const json_t *j, const char *key,
+                                  const char *const *names, int n, int *dst)
+{
+    const char *s;
+
+    ASSAY_TRY(assay__json_string(j, in->where, key, &s, in->err));
+    for (int i = 0; i < n; i++)
+        if (!strcmp(names[i], s)) {
+            *dst = i;
+            return ASSAY_OK;
+        }
+    return assay_fail(in->err, ASSAY_PARSE, "%s: field '%s': unknown value '%.40s'", in->where, key,
+                      s);
+}
+
+/* null is 0: none. */
+static enum assay_status get_seed(const struct reader *in, const json_t *j, uint64_t *seed)
+{
+    const char *s;
+    char *end;
+
+    *seed = 0;
+    if (json_is_null(json_object_get(j, "seed")))
+        return ASSAY_OK;
+    ASSAY_TRY(assay__json_string(j, in->where, "seed", &s, in->err));
+    errno = 0;
+    *seed = strtoull(s, &end, 10);
+    if (s[0] < '0' || s[0] > '9' || *end || errno)
+        return assay_fail(in->err, ASSAY_PARSE, "%s: field 'seed': not a 64-bit number: '%.40s'",
+                          in->where, s);
+    return ASSAY_OK;
+}
+
+enum assay_status assay__result_get_manifest(struct assay_manifest *m, const json_t *j,
+                                             const char *where, struct assay_err *err)
+{
+    static const char *const rules[] = { "paper", "upstream" };
+    struct reader in = { where, NULL, err };
+    int rule = 0;
+
+    *m = (struct assay_manifest){ 0 };
+    ASSAY_TRY(get_string(&in, j, "version", m->version, sizeof m->version));
+    ASSAY_TRY(get_string(&in, j, "submission", m->submission, sizeof m->submission));
+    ASSAY_TRY(get_string(&in, j, "baseline", m->baseline, sizeof m->baseline));
+    ASSAY_TRY(get_string(&in, j, "suite", m->suite, sizeof m->suite));
+    ASSAY_TRY(get_string(&in, j, "cases", m->cases, sizeof m->cases));
+    ASSAY_TRY(get_string(&in, j, "target", m->target, sizeof m->target));
+    ASSAY_TRY(get_string(&in, j, "trust", m->trust, sizeof m->trust));
+    ASSAY_TRY(get_bool(&in, j, "trusted", &m->trusted));
+    ASSAY_TRY(get_name(&in, j, "rules", rules, 2, &rule));
+    m->rules = rule ? ASSAY_RULES_UPSTREAM : ASSAY_RULES_PAPER;
+    ASSAY_TRY(get_int(&in, j, "threads", 1, INT_MAX, &m->threads));
+    ASSAY_TRY(get_bool(&in, j, "timing", &m->timing));
+    ASSAY_TRY(get_bool(&in, j, "seed_given", &m->seed_given));
+    ASSAY_TRY(get_seed(&in, j, &m->seed));
+    ASSAY_TRY(get_string(&in, j, "compiler", m->compiler, sizeof m->compiler));
+    ASSAY_TRY(get_string(&in, j, "cpu", m->cpu, sizeof m->cpu));
+    ASSAY_TRY(get_string(&in, j, "kernel", m->kernel, sizeof m->kernel));
+    return get_string(&in, j, "date", m->date, sizeof m->date);
+}
+
+enum assay_status assay__result_get_machine(struct assay_machine *m, const json_t *j,
+                                            const char *where, struct assay_err *err)
+{
+    struct reader in = { where, NULL, err };
+    json_t *units, *unit;
+
+    *m = (struct assay_machine){ 0 };
+    ASSAY_TRY(get_string(&in, j, "name", m->name, sizeof m->name));
+    ASSAY_TRY(get_string(&in, j, "cpu", m->cpu, sizeof m->cpu));
+    ASSAY_TRY(get_string(&in, j, "kernel", m->kernel, sizeof m->kernel));
+    ASSAY_TRY(get_string(&in, j, "compiler", m->compiler, sizeof m->compiler));
+    ASSAY_TRY(get_string(&in, j, "date", m->date, sizeof m->date));
+    ASSAY_TRY(get_int(&in, j, "threads", 0, INT_MAX, &m->threads));
+    ASSAY_TRY(assay__json_object(j, where, "units", &units, err));
+    for (int u = 0; u < ASSAY_N_UNITS; u++) {
+        ASSAY_TRY(
+            assay__json_object(units, where, assay_unit_name((enum assay_unit)u), &unit, err));
+        ASSAY_TRY(assay__json_number(unit, where, "peak", &m->peak[u], err));
+        ASSAY_TRY(get_number(&in, unit, "spread", &m->spread[u]));
+    }
+    return ASSAY_OK;
+}
+
+enum assay_status assay__result_get_build(struct assay_build_row *b, struct assay_arena *arena,
+                                          const json_t *j, const char *where, struct assay_err *err)
+{
+    struct reader in = { where, arena, err };
+    const char *s;
+
+    ASSAY_TRY(get_bool(&in, j, "done", &b->done));
+    if (!b->done)
+        return ASSAY_OK;
+    ASSAY_TRY(get_bool(&in, j, "present", &b->present));
+    ASSAY_TRY(get_bool(&in, j, "compiled", &b->compiled));
+    ASSAY_TRY(get_bool(&in, j, "failed_here", &b->failed_here));
+    ASSAY_TRY(get_string(&in, j, "hash", b->hash, sizeof b->hash));
+    ASSAY_TRY(get_number(&in, j, "wall_s", &b->wall_s));
+    b->diagnostics = NULL;
+    if (json_is_null(json_object_get(j, "diagnostics")))
+        return ASSAY_OK;
+    ASSAY_TRY(assay__json_string(j, where, "diagnostics", &s, err));
+    b->diagnostics = assay_arena_strdup(arena, s);
+    return b->diagnostics ? ASSAY_OK
+                          : assay_fail(err, ASSAY_NOMEM, "out of memory for diagnostics");
+}
+
+static enum assay_status get_region(const struct reader *in, const json_t *j, const char *key,
+                                    struct assay_region *g)
+{
+    json_t *o;
+
+    ASSAY_TRY(assay__json_object(j, in->where, key, &o, in->err));
+    ASSAY_TRY(get_int64(in, o, "total", 0, INT64_MAX, &g->total));
+    ASSAY_TRY(get_int64(in, o, "errors", 0, INT64_MAX, &g->errors));
+    ASSAY_TRY(get_int64(in, o, "native_errors", 0, INT64_MAX, &g->native_errors));
+    return get_bool(in, o, "passed", &g->passed);
+}
+
+static enum assay_status get_reason(const struct reader *in, const json_t *j,
+                                    enum assay_reason *dst)
+{
+    const char *names[ASSAY_N_REASONS];
+    int i = 0;
+
+    for (int k = 0; k < ASSAY_N_REASONS; k++)
+        names[k] = assay_reason_name((enum assay_reason)k);
+    ASSAY_TRY(get_name(in, j, "reason", names, ASSAY_N_REASONS, &i));
+    *dst = (enum assay_reason)i;
+    return ASSAY_OK;
+}
+
+static enum assay_status get_ulp(const struct reader *in, const json_t *j, int64_t *ulp)
+{
+    json_t *a;
+
+    ASSAY_TRY(assay__json_array(j, in->where, "ulp", &a, in->err));
+    if (json_array_size(a) != ASSAY_ULP_BINS)
+        return assay_fail(in->err, ASSAY_PARSE, "%s: field 'ulp': %zu entries, not %d", in->where,
+                          json_array_size(a), ASSAY_ULP_BINS);
+    for (size_t i = 0; i < ASSAY_ULP_BINS; i++)
+        if (!assay__json_as_int(json_array_get(a, i), &ulp[i]) || ulp[i] < 0)
+            return assay_fail(in->err, ASSAY_PARSE, "%s: field 'ulp': entry %zu is no count",
+                              in->where, i);
+    return ASSAY_OK;
+}
+
+static enum assay_status get_match(const struct reader *in, const json_t *row,
+                                   struct assay_match *m)
+{
+    const char *dtype;
+    json_t *j;
+
+    *m = (struct assay_match){ 0 };
+    if (json_is_null(json_object_get(row, "match")))
+        return ASSAY_OK;
+    ASSAY_TRY(assay__json_object(row, in->where, "match", &j, in->err));
+    ASSAY_TRY(get_bool(in, j, "passed", &m->passed));
+    ASSAY_TRY(get_reason(in, j, &m->reason));
+    ASSAY_TRY(get_int(in, j, "output", -1, ASSAY_MAX_OUT - 1, &m->output));
+    ASSAY_TRY(assay__json_string(j, in->where, "dtype", &dtype, in->err));
+    if (!assay_dtype_parse(dtype, &m->dtype))
+        return assay_fail(in->err, ASSAY_PARSE, "%s: field 'dtype': unknown value '%.40s'",
+                          in->where, dtype);
+    ASSAY_TRY(get_number(in, j, "tau", &m->tau));
+    ASSAY_TRY(get_number(in, j, "mere", &m->mere));
+    ASSAY_TRY(get_number(in, j, "mare", &m->mare));
+    ASSAY_TRY(get_number(in, j, "max_diff", &m->max_diff));
+    ASSAY_TRY(get_number(in, j, "mean_diff", &m->mean_diff));
+    ASSAY_TRY(get_int64(in, j, "total", 0, INT64_MAX, &m->total));
+    ASSAY_TRY(get_int64(in, j, "mismatches", 0, INT64_MAX, &m->mismatches));
+    ASSAY_TRY(get_region(in, j, "small_value", &m->small_value));
+    ASSAY_TRY(get_region(in, j, "cancel", &m->cancel));
+    ASSAY_TRY(get_region(in, j, "normal", &m->normal));
+    ASSAY_TRY(get_int64(in, j, "first_tensor", -1, INT64_MAX, &m->first_tensor));
+    ASSAY_TRY(get_int64(in, j, "first_index", -1, INT64_MAX, &m->first_index));
+    ASSAY_TRY(assay__json_number(j, in->where, "first_got", &m->first_got, in->err));
+    ASSAY_TRY(assay__json_number(j, in->where, "first_want", &m->first_want, in->err));
+    ASSAY_TRY(get_int64(in, j, "worst_index", -1, INT64_MAX, &m->worst_index));
+    ASSAY_TRY(assay__json_number(j, in->where, "worst_got", &m->worst_got, in->err));
+    ASSAY_TRY(assay__json_number(j, in->where, "worst_want", &m->worst_want, in->err));
+    ASSAY_TRY(get_ulp(in, j, m->ulp));
+    return get_string(in, j, "text", m->text, sizeof m->text);
+}
+
+static bool pair_time(const json_t *v, double *dst)
+{
+    *dst = (double)NAN;
+    return json_is_null(v) || assay__json_as_number(v, dst);
+}
+
+static bool pair_int(const json_t *v, int64_t max, int64_t *dst)
+{
+    return assay__json_as_int(v, dst) && *dst >= 0 && *dst <= max;
+}
+
+static enum assay_status get_pairs(const struct reader *in, const json_t *row,
+                                   struct assay_row *dst)
+{
+    json_t *a;
+    size_t n;
+
+    dst->pairs = NULL;
+    if (json_is_null(json_object_get(row, "pairs")))
+        return ASSAY_OK;
+    ASSAY_TRY(assay__json_array(row, in->where, "pairs", &a, in->err));
+    n = json_array_size(a);
+    if (n != (size_t)dst->time.n_pairs)
+        return assay_fail(in->err, ASSAY_PARSE, "%s: %zu pairs, not the %d of the field 'n_pairs'",
+                          in->where, n, dst->time.n_pairs);
+    dst->pairs = assay_arena_array(in->arena, n + 1, sizeof *dst->pairs);
+    if (!dst->pairs)
+        return assay_fail(in->err, ASSAY_NOMEM, "out of memory for %zu pairs", n);
+    for (size_t i = 0; i < n; i++) {
+        const json_t *p = json_array_get(a, i);
+        struct assay_pair *q = &dst->pairs[i];
+        int64_t calls, first, disturbed;
+
+        if (json_array_size(p) != 5 || !pair_time(json_array_get(p, 0), &q->base_ns) ||
+            !pair_time(json_array_get(p, 1), &q->cand_ns) ||
+            !pair_int(json_array_get(p, 2), INT32_MAX, &calls) ||
+            !pair_int(json_array_get(p, 3), 1, &first) ||
+            !pair_int(json_array_get(p, 4), 1, &disturbed))
+            return assay_fail(in->err, ASSAY_PARSE, "%s: pair %zu malformed", in->where, i);
+        q->n_calls = (int32_t)calls;
+        q->disturbed = disturbed == 1;
+        q->cand_first = first == 1;
+    }
+    return ASSAY_OK;
+}
+
+static enum assay_status get_flags(const struct reader *in, const json_t *j, unsigned *flags)
+{
+    static const char *const names[] = { "UNRESOLVED", "COARSE", "BELOW_LIMIT" };
+    json_t *a;
+
+    ASSAY_TRY(assay__json_array(j, in->where, "flags", &a, in->err));
+    for (size_t i = 0; i < json_array_size(a); i++) {
+        const char *s;
+        int k = 0;
+
+        if (!assay__json_as_string(json_array_get(a, i), &s))
+            return assay_fail(in->err, ASSAY_PARSE, "%s: field 'flags': string expected",
+                              in->where);
+        while (k < 3 && strcmp(names[k], s))
+            k++;
+        if (k == 3)
+            return assay_fail(in->err, ASSAY_PARSE, "%s: field 'flags': unknown value '%.40s'",
+                              in->where, s);
+        *flags |= 1u << k;
+    }
+    return ASSAY_OK;
+}
+
+static enum assay_status get_time(const struct reader *in, const json_t *row, struct assay_row *dst)
+{
+    struct assay_time *t = &dst->time;
+    json_t *j;
+
+    *t = (struct assay_time){ 0 };
+    dst->pairs = NULL;
+    dst->timed = !json_is_null(json_object_get(row, "time"));
+    if (!dst->timed)
+        return ASSAY_OK;
+    ASSAY_TRY(assay__json_object(row, in->where, "time", &j, in->err));
+    ASSAY_TRY(get_int(in, j, "n_pairs", 0, ASSAY__RESULT_MAX_PAIRS, &t->n_pairs));
+    ASSAY_TRY(get_int(in, j, "n_calls", 0, INT_MAX, &t->n_calls));
+    ASSAY_TRY(get_int(in, j, "n_discarded", 0, INT_MAX, &t->n_discarded));
+    ASSAY_TRY(get_number(in, j, "base_ns", &t->base_ns));
+    ASSAY_TRY(get_number(in, j, "cand_ns", &t->cand_ns));
+    ASSAY_TRY(get_number(in, j, "ratio", &t->ratio));
+    ASSAY_TRY(get_number(in, j, "ratio_lo", &t->ratio_lo));
+    ASSAY_TRY(get_number(in, j, "ratio_hi", &t->ratio_hi));
+    ASSAY_TRY(get_number(in, j, "null_ns", &t->null_ns));
+    ASSAY_TRY(get_flags(in, j, &t->flags));
+    return get_pairs(in, row, dst);
+}
+
+static enum assay_status get_verdict(const struct reader *in, const json_t *j,
+                                     struct assay_row *row)
+{
+    static const char *const names[] = {
+#define X(name, number, text) [number] = text,
+        ASSAY_VERDICT_MAP(X)
+#undef X
+    };
+    int i = 0;
+
+    row->verdict = ASSAY_WRONG; /* meaningless when we failed; at least it never counts as a pass */
+    if (row->failed_here)
+        return ASSAY_OK;
+    ASSAY_TRY(get_name(in, j, "verdict", names, (int)(sizeof names / sizeof *names), &i));
+    row->verdict = (enum assay_verdict)i;
+    return ASSAY_OK;
+}
+
+enum assay_status assay__result_get_row(struct assay_row *row, struct assay_arena *arena,
+                                        const json_t *j, const char *where, struct assay_err *err)
+{
+    const struct assay_op *op = row->op;
+    const char *units[ASSAY_N_UNITS];
+    struct reader in = { where, arena, err };
+    int unit = 0;
+
+    *row = (struct assay_row){ .op = op, .hap = (double)NAN, .t_hw_ns = (double)NAN };
+    ASSAY_TRY(get_int(&in, j, "case", 0, INT_MAX, &row->case_id));
+    ASSAY_TRY(get_bool(&in, j, "done", &row->done));
+    if (!row->done)
+        return ASSAY_OK;
+    for (int u = 0; u < ASSAY_N_UNITS; u++)
+        units[u] = assay_unit_name((enum assay_unit)u);
+    ASSAY_TRY(get_bool(&in, j, "failed_here", &row->failed_here));
+    ASSAY_TRY(get_verdict(&in, j, row));
+    ASSAY_TRY(get_string(&in, j, "reason", row->reason, sizeof row->reason));
+    ASSAY_TRY(get_number(&in, j, "hap", &row->hap));
+    ASSAY_TRY(get_number(&in, j, "t_hw_ns", &row->t_hw_ns));
+    ASSAY_TRY(get_name(&in, j, "bottleneck", units, ASSAY_N_UNITS, &unit));
+    row->bottleneck = (enum assay_unit)unit;
+    ASSAY_TRY(get_int(&in, j, "sets_checked", 0, INT_MAX, &row->sets_checked));
+    ASSAY_TRY(get_int(&in, j, "sets_golden", 0, INT_MAX, &row->sets_golden));
+    ASSAY_TRY(get_int(&in, j, "sets_escalated", 0, INT_MAX, &row->sets_escalated));
+    ASSAY_TRY(get_seed(&in, j, &row->seed));
+    ASSAY_TRY(get_number(&in, j, "wall_s", &row->wall_s));
+    ASSAY_TRY(get_match(&in, j, &row->match));
+    return get_time(&in, j, row);
+}
+
+enum assay_status assay__result_check_format(const json_t *root, const char *where,
+                                             struct assay_err *err)
+{
+    int64_t format;
+
+    if (!json_is_object(root))
+        return assay_fail(err, ASSAY_PARSE, "%s: object expected, got %s", where,
+                          assay__json_type_text(root));
+    ASSAY_TRY(assay__json_int(root, where, "format", &format, err));
+    if (format != ASSAY_RESULT_FORMAT)
+        return assay_fail(err, ASSAY_UNSUPPORTED,
+                          "%s: result format %lld, this program reads format %d", where,
+                          (long long)format, ASSAY_RESULT_FORMAT);
+    return ASSAY_OK;
+}

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* result_resume.c: takes over what an earlier, unfinished run has measured, when it is the same
+ * run. */
+#include "report/result_json.h"
+
+#include "report/summary.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { WHERE_MAX = 96 };
+
+struct resume {
+    struct assay_result *r;
+    const char *path; /* of the file being read */
+    bool *found;      /* per row of r */
+    bool seen_manifest;
+    struct assay_err *err;
+};
+
+static enum assay_status differ(const struct resume *u, const char *what, const char *there,
+                                const char *here)
+{
+    return assay_fail(u->err, ASSAY_INVALID, "belongs to another run: %s '%s' there, '%s' here",
+                      what, there, here);
+}
+
+static enum assay_status same_text(const struct resume *u, const char *what, const char *there,
+                                   const char *here)
+{
+    return strcmp(there, here) ? differ(u, what, there, here) : ASSAY_OK;
+}
+
+static enum assay_status same_number(const struct resume *u, const char *what, uint64_t there,
+                                     uint64_t here)
+{
+    char a[24], b[24];
+
+    snprintf(a, sizeof a, "%llu", (unsigned long long)there);
+    snprintf(b, sizeof b, "%llu", (unsigned long long)here);
+    return same_text(u, what, a, b);
+}
+
+/* Everything that changes a verdict or a time. What the machine is called may change, the cases may
+ * be others. */
+static enum assay_status check_same_run(const struct resume *u, const struct assay_manifest *m)
+{
+    const struct assay_manifest *now = &u->r->manifest;
+
+    ASSAY_TRY(same_text(u, "version", m->version, now->version));
+    ASSAY_TRY(same_text(u, "submission", m->submission, now->submission));
+    ASSAY_TRY(same_text(u, "suite", m->suite, now->suite));
+    ASSAY_TRY(same_text(u, "target", m->target, now->target));
+    ASSAY_TRY(same_text(u, "rules", assay__rules_name(m->rules), assay__rules_name(now->rules)));
+    ASSAY_TRY(same_number(u, "threads", (uint64_t)m->threads, (uint64_t)now->threads));
+    ASSAY_TRY(same_text(u, "timing", m->timing ? "yes" : "no", now->timing ? "yes" : "no"));
+    if (m->timing)
+        ASSAY_TRY(same_text(u, "baseline", m->baseline, now->baseline));
+    ASSAY_TRY(same_text(u, "seed", m->seed_given ? "given" : "drawn",
+                        now->seed_given ? "given" : "drawn"));
+    if (m->seed_given)
+        ASSAY_TRY(same_number(u, "seed", m->seed, now->seed));
+    return ASSAY_OK;
+}
+
+static enum assay_status take_manifest(struct resume *u, const json_t *j, const char *where)
+{
+    struct assay_manifest m;
+
+    ASSAY_TRY(assay__result_get_manifest(&m, j, where, u->err));
+    ASSAY_TRY(check_same_run(u, &m));
+    u->seen_manifest = true;
+    return ASSAY_OK;
+}
+
+static enum assay_status take_build(struct resume *u, const json_t *j, const char *where)
+{
+    struct assay_build_row b = { 0 };
+    const char *name;
+
+    ASSAY_TRY(assay__json_string(j, where, "op", &name, u->err));
+    ASSAY_TRY(assay__result_get_build(&b, &u->r->arena, j, where, u->err));
+    for (int i = 0; i < u->r->n_builds; i++)
+        if (b.done && !b.failed_here && !strcmp(u->r->builds[i].op->name, name)) {
+            b.op = u->r->builds[i].op;
+            u->r->builds[i] = b;
+        }
+    return ASSAY_OK;
+}
+
+/* What failed through our own fault is run again. */
+static enum assay_status take_row(struct resume *u, const json_t *j, const char *where)
+{
+    struct assay_row row = { 0 };
+    const char *name;
+
+    ASSAY_TRY(assay__json_string(j, where, "op", &name, u->err));
+    ASSAY_TRY(assay__result_get_row(&row, &u->r->arena, j, where, u->err));
+    if (!row.done || row.failed_here)
+        return ASSAY_OK;
+    for (int i = 0; i < u->r->n_rows; i++) {
+        struct assay_row *dst = &u->r->rows[i];
+
+        if (dst->case_id != row.case_id || strcmp(dst->op->name, name))
+            continue;
+        row.op = dst->op;
+        *dst = row;
+        u->found[i] = true;
+    }
+    return ASSAY_OK;
+}
+
+static enum assay_status take_line(struct resume *u, const char *line, size_t len, int number)
+{
+    json_t *root = NULL, *j;
+    const char *kind;
+    char where[WHERE_MAX];
+    enum assay_status st;
+
+    snprintf(where, sizeof where, "line %d", number);
+    st = assay__json_parse(&root, line, len, u->err);
+    if (st)
+        return assay_wrap(u->err, st, "line %d", number);
+    st = assay__json_string(root, where, "kind", &kind, u->err);
+    if (!st && !strcmp(kind, "manifest")) {
+        st = assay__result_check_format(root, where, u->err);
+        if (!st)
+            st = assay__json_object(root, where, "manifest", &j, u->err);
+        if (!st)
+            st = take_manifest(u, j, where);
+    } else if (!st && !u->seen_manifest) {
+        st = assay_fail(u->err, ASSAY_PARSE, "%s: no manifest before it", where);
+    } else if (!st && !strcmp(kind, "build")) {
+        st = assay__json_object(root, where, "build", &j, u->err);
+        if (!st)
+            st = take_build(u, j, where);
+    } else if (!st && !strcmp(kind, "case")) {
+        st = assay__json_object(root, where, "case", &j, u->err);
+        if (!st)
+            st = take_row(u, j, where);
+    } else if (!st) {
+        st = assay_fail(u->err, ASSAY_PARSE, "%s: unknown kind '%.40s'", where, kind);
+    }
+    json_decref(root);
+    return st;
+}
+
+/* A last line without its end was cut off while being written: its case runs again. */
+static enum assay_status take_journal(struct resume *u, const struct assay_text *text)
+{
+    const char *p = text->data, *end = text->data + text->len;
+    int number = 1;
+
+    for (;; number++) {
+        const char *nl = p < end ? memchr(p, '\n', (size_t)(end - p)) : NULL;
+
+        if (!nl)
+            return ASSAY_OK;
+        ASSAY_TRY(take_line(u, p, (size_t)(nl - p), number));
+        p = nl + 1;
+    }
+}
+
+static enum assay_status take_items(struct resume *u, const json_t *root, const char *key,
+                                    enum assay_status (*take)(struct resume *u, const json_t *j,
+                                                              const char *where))
+{
+    json_t *list;
+    char where[WHERE_MAX];
+
+    ASSAY_TRY(assay__json_array(root, "result", key, &list, u->err));
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        snprintf(where, sizeof where, "%s[%zu]", key, i);
+        ASSAY_TRY(take(u, json_array_get(list, i), where));
+    }
+    return ASSAY_OK;
+}
+
+static enum assay_status take_finished(struct resume *u, const struct assay_text *text)
+{
+    json_t *root = NULL, *j;
+    enum assay_status st;
+
+    ASSAY_TRY(assay__json_parse(&root, text->data, text->len, u->err));
+    st = assay__result_check_format(root, "result", u->err);
+    if (!st)
+        st = assay__json_object(root, "result", "manifest", &j, u->err);
+    if (!st)
+        st = take_manifest(u, j, "manifest");
+    if (!st)
+        st = take_items(u, root, "builds", take_build);
+    if (!st)
+        st = take_items(u, root, "cases", take_row);
+    json_decref(root);
+    return st;
+}
+
+static bool has_bytes(const char *path)
+{
+    struct stat s;
+
+    return !stat(path, &s) && s.st_size > 0;
+}
+
+static enum assay_status take_file(struct resume *u, bool journal)
+{
+    struct assay_text text = { 0 };
+    enum assay_status st = assay_file_read(&text, u->path, ASSAY__RESULT_MAX_BYTES, u->err);
+
+    if (!st) {
+        st = journal ? take_journal(u, &text) : take_finished(u, &text);
+        if (st)
+            assay_wrap(u->err, st, "%s", u->path);
+    }
+    assay_text_release(&text);
+    return st;
+}
+
+enum assay_status assay_report_json_resume(struct assay_result *r, const char *path, int *n_found,
+                                           struct assay_err *err)
+{
+    struct assay_text partial = { 0 };
+    struct resume u = { .r = r, .err = err };
+    enum assay_status st = ASSAY_OK;
+
+    *n_found = 0;
+    assay_text_add(&partial, "%s.partial", path);
+    u.found = assay_alloc_zero((size_t)r->n_rows + 1);
+    if (partial.failed || !u.found) {
+        st = assay_fail(err, ASSAY_NOMEM, "out of memory to resume %s", path);
+        goto out;
+    }
+    if (has_bytes(partial.data)) {
+        u.path = partial.data;
+        st = take_file(&u, true);
+    } else if (has_bytes(path)) {
+        u.path = path;
+        st = take_file(&u, false);
+    }
+    for (int i = 0; !st && i < r->n_rows; i++)
+        *n_found += u.found[i];
+out:
+    free(u.found);
+    assay_text_release(&partial);
+    return st;
+}

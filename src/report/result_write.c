@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* result_write.c: results as JSON: one operator, build or case a line, so that files can be
+ * compared by line. */
+#include "report/result_json.h"
+
+#include "report/summary.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+/* What is missing is null, never 0 and never a word. */
+static void put_number(struct assay_text *t, const char *key, double v)
+{
+    assay_text_add(t, ",\"%s\":", key);
+    if (isnan(v))
+        assay_text_add_n(t, "null", 4);
+    else
+        assay__json_add_number(t, v);
+}
+
+/* A value of a tensor: here NaN is a value and not a missing one. */
+static void put_value(struct assay_text *t, const char *key, double v)
+{
+    assay_text_add(t, ",\"%s\":", key);
+    assay__json_add_number(t, v);
+}
+
+static void put_string(struct assay_text *t, const char *key, const char *s)
+{
+    assay_text_add(t, ",\"%s\":", key);
+    assay__json_add_string(t, s);
+}
+
+static void put_int(struct assay_text *t, const char *key, int64_t v)
+{
+    assay_text_add(t, ",\"%s\":%" PRId64, key, v);
+}
+
+static void put_bool(struct assay_text *t, const char *key, bool v)
+{
+    assay_text_add(t, ",\"%s\":%s", key, v ? "true" : "false");
+}
+
+/* As a string: 64 bits do not fit the numbers of every JSON reader. */
+static void put_seed(struct assay_text *t, bool known, uint64_t seed)
+{
+    if (known)
+        assay_text_add(t, ",\"seed\":\"%" PRIu64 "\"", seed);
+    else
+        assay_text_add(t, ",\"seed\":null");
+}
+
+void assay__result_put_manifest(struct assay_text *t, const struct assay_manifest *m)
+{
+    assay_text_add(t, "{\"version\":");
+    assay__json_add_string(t, m->version);
+    put_string(t, "submission", m->submission);
+    put_string(t, "baseline", m->baseline);
+    put_string(t, "suite", m->suite);
+    put_string(t, "cases", m->cases);
+    put_string(t, "target", m->target);
+    put_string(t, "trust", m->trust);
+    put_bool(t, "trusted", m->trusted);
+    put_string(t, "rules", assay__rules_name(m->rules));
+    put_string(t, "rules_version", ASSAY_RULES_VERSION);
+    put_int(t, "threads", m->threads);
+    put_bool(t, "timing", m->timing);
+    put_bool(t, "seed_given", m->seed_given);
+    put_seed(t, m->seed_given, m->seed);
+    put_string(t, "compiler", m->compiler);
+    put_string(t, "cpu", m->cpu);
+    put_string(t, "kernel", m->kernel);
+    put_string(t, "date", m->date);
+    assay_text_add(t, "}");
+}
+
+void assay__result_put_machine(struct assay_text *t, const struct assay_machine *m)
+{
+    assay_text_add(t, "{\"name\":");
+    assay__json_add_string(t, m->name);
+    put_string(t, "cpu", m->cpu);
+    put_string(t, "kernel", m->kernel);
+    put_string(t, "compiler", m->compiler);
+    put_string(t, "date", m->date);
+    put_int(t, "threads", m->threads);
+    assay_text_add(t, ",\"units\":{");
+    for (int u = 0; u < ASSAY_N_UNITS; u++) {
+        assay_text_add(t, "%s\"%s\":{\"peak\":", u ? "," : "", assay_unit_name((enum assay_unit)u));
+        assay__json_add_number(t, m->peak[u]);
+        put_number(t, "spread", m->spread[u]);
+        assay_text_add(t, "}");
+    }
+    assay_text_add(t, "}}");
+}
+
+void assay__result_put_build(struct assay_text *t, const struct assay_build_row *b)
+{
+    assay_text_add(t, "{\"op\":");
+    assay__json_add_string(t, b->op->name);
+    put_bool(t, "done", b->done);
+    if (b->done) {
+        put_bool(t, "present", b->present);
+        put_bool(t, "compiled", b->compiled);
+        put_bool(t, "failed_here", b->failed_here);
+        put_string(t, "hash", b->hash);
+        put_number(t, "wall_s", b->wall_s);
+        put_string(t, "diagnostics", b->diagnostics);
+    }
+    assay_text_add(t, "}");
+}
+
+static void put_region(struct assay_text *t, const char *key, const struct assay_region *g)
+{
+    assay_text_add(
+        t, ",\"%s\":{\"total\":%" PRId64 ",\"errors\":%" PRId64 ",\"native_errors\":%" PRId64, key,
+        g->total, g->errors, g->native_errors);
+    put_bool(t, "passed", g->passed);
+    assay_text_add(t, "}");
+}
+
+static bool match_is_empty(const struct assay_match *m)
+{
+    return !m->passed && m->reason == ASSAY_REASON_NONE && m->total == 0 && !m->text[0];
+}
+
+static void put_match(struct assay_text *t, const struct assay_match *m)
+{
+    if (match_is_empty(m)) {
+        assay_text_add(t, ",\"match\":null");
+        return;
+    }
+    assay_text_add(t, ",\"match\":{\"passed\":%s", m->passed ? "true" : "false");
+    put_string(t, "reason", assay_reason_name(m->reason));
+    put_int(t, "output", m->output);
+    put_string(t, "dtype", assay_dtype_name(m->dtype));
+    put_number(t, "tau", m->tau);
+    put_number(t, "mere", m->mere);
+    put_number(t, "mare", m->mare);
+    put_number(t, "max_diff", m->max_diff);
+    put_number(t, "mean_diff", m->mean_diff);
+    put_int(t, "total", m->total);
+    put_int(t, "mismatches", m->mismatches);
+    put_region(t, "small_value", &m->small_value);
+    put_region(t, "cancel", &m->cancel);
+    put_region(t, "normal", &m->normal);
+    put_int(t, "first_tensor", m->first_tensor);
+    put_int(t, "first_index", m->first_index);
+    put_value(t, "first_got", m->first_got);
+    put_value(t, "first_want", m->first_want);
+    put_int(t, "worst_index", m->worst_index);
+    put_value(t, "worst_got", m->worst_got);
+    put_value(t, "worst_want", m->worst_want);
+    for (int i = 0; i < ASSAY_ULP_BINS; i++)
+        assay_text_add(t, "%s%" PRId64, i ? "," : ",\"ulp\":[", m->ulp[i]);
+    assay_text_add(t, "]");
+    put_string(t, "text", m->text);
+    assay_text_add(t, "}");
+}
+
+static void put_pair_time(struct assay_text *t, double v)
+{
+    if (isfinite(v))
+        assay_text_add(t, "%.17g",
+                       v); /* reads back the same; there are many: no search for the shortest */
+    else
+        assay_text_add(t, "null");
+}
+
+static void put_time(struct assay_text *t, const struct assay_row *row)
+{
+    static const char *const flag_names[] = { "UNRESOLVED", "COARSE", "BELOW_LIMIT" };
+    const struct assay_time *x = &row->time;
+    const char *sep = "";
+
+    if (!row->timed) {
+        assay_text_add(t, ",\"time\":null,\"pairs\":null");
+        return;
+    }
+    assay_text_add(t, ",\"time\":{\"n_pairs\":%d,\"n_calls\":%d,\"n_discarded\":%d", x->n_pairs,
+                   x->n_calls, x->n_discarded);
+    put_number(t, "base_ns", x->base_ns);
+    put_number(t, "cand_ns", x->cand_ns);
+    put_number(t, "ratio", x->ratio);
+    put_number(t, "ratio_lo", x->ratio_lo);
+    put_number(t, "ratio_hi", x->ratio_hi);
+    put_number(t, "null_ns", x->null_ns);
+    assay_text_add(t, ",\"flags\":[");
+    for (int i = 0; i < (int)(sizeof flag_names / sizeof *flag_names); i++)
+        if (x->flags & (1u << i)) {
+            assay_text_add(t, "%s\"%s\"", sep, flag_names[i]);
+            sep = ",";
+        }
+    assay_text_add(t, "]},\"pairs\":");
+    if (!row->pairs) {
+        assay_text_add(t, "null");
+        return;
+    }
+    assay_text_add(t, "[");
+    for (int i = 0; i < x->n_pairs; i++) {
+        assay_text_add(t, i ? ",[" : "[");
+        put_pair_time(t, row->pairs[i].base_ns);
+        assay_text_add(t, ",");
+        put_pair_time(t, row->pairs[i].cand_ns);
+        assay_text_add(t, ",%d,%d,%d]", (int)row->pairs[i].n_calls, row->pairs[i].cand_first,
+                       row->pairs[i].disturbed);
+    }
+    assay_text_add(t, "]");
+}
+
+void assay__result_put_row(struct assay_text *t, const struct assay_row *row)
+{
+    assay_text_add(t, "{\"op\":");
+    assay__json_add_string(t, row->op->name);
+    put_int(t, "case", row->case_id);
+    put_bool(t, "done", row->done);
+    if (row->done) {
+        put_bool(t, "failed_here", row->failed_here);
+        put_string(t, "verdict", row->failed_here ? NULL : assay_verdict_name(row->verdict));
+        put_string(t, "reason", row->reason);
+        put_number(t, "hap", row->hap);
+        put_number(t, "t_hw_ns", row->t_hw_ns);
+        put_string(t, "bottleneck", assay_unit_name(row->bottleneck));
+        put_int(t, "sets_checked", row->sets_checked);
+        put_int(t, "sets_golden", row->sets_golden);
+        put_int(t, "sets_escalated", row->sets_escalated);
+        put_seed(t, row->seed != 0, row->seed);
+        put_number(t, "wall_s", row->wall_s);
+        put_match(t, &row->match);
+        put_time(t, row);
+    }
+    assay_text_add(t, "}");
+}
+
+static void put_total(struct assay_text *t, const struct assay_result *r, int tier)
+{
+    struct assay_total_score s;
+
+    assay_result_total(r, tier, &s);
+    assay_text_add(t, "{\"tier\":");
+    if (tier)
+        assay_text_add(t, "%d", tier);
+    else
+        assay_text_add(t, "null");
+    put_int(t, "operators", s.n_ops);
+    put_number(t, "mean", s.n_ops ? s.mean : (double)NAN);
+    put_number(t, "sum", s.n_ops ? s.sum : (double)NAN);
+    put_number(t, "hap", s.hap);
+    put_int(t, "cases", s.n_cases);
+    put_int(t, "correct", s.n_correct);
+    put_int(t, "failed_here", s.n_failed_here);
+    put_int(t, "not_run", s.n_not_run);
+    assay_text_add(t, "}");
+}
+
+static void put_operator(struct assay_text *t, const struct assay_result *r, int build)
+{
+    struct assay__summary s;
+
+    assay__summarize(&s, r, build);
+    assay_text_add(t, "{\"op\":");
+    assay__json_add_string(t, r->builds[build].op->name);
+    put_int(t, "tier", r->builds[build].op->tier);
+    put_number(t, "score", assay__build_not_run(r, build) ? (double)NAN : s.score.score);
+    put_bool(t, "compiled", s.score.compiled);
+    put_int(t, "cases", s.n);
+    put_int(t, "correct", s.score.n_correct);
+    put_int(t, "failed_here", s.n_failed_here);
+    put_int(t, "not_run", s.n_not_run);
+    put_number(t, "hap", s.score.hap);
+    put_number(t, "speedup", s.score.speedup);
+    put_number(t, "speedup_lo", s.speedup_lo);
+    put_number(t, "speedup_hi", s.speedup_hi);
+    put_string(t, "bottleneck",
+               s.bottleneck < 0 ? NULL : assay_unit_name((enum assay_unit)s.bottleneck));
+    put_number(t, "wall_s", s.wall_s);
+    assay_text_add(t, "}");
+}
+
+void assay__result_put_result(struct assay_text *t, const struct assay_result *r)
+{
+    assay_text_add(t, "{\"format\":%d,\n\"interrupted\":%s", ASSAY_RESULT_FORMAT,
+                   r->interrupted ? "true" : "false");
+    put_number(t, "wall_s", r->wall_s);
+    assay_text_add(t, ",\n\"summary\":{\"headline\":\n");
+    put_total(t, r, 0);
+    assay_text_add(t, ",\n\"tiers\":[");
+    for (int tier = 1; tier <= 4; tier++) {
+        assay_text_add(t, tier > 1 ? ",\n" : "\n");
+        put_total(t, r, tier);
+    }
+    assay_text_add(t, "],\n\"operators\":[");
+    for (int i = 0; i < r->n_builds; i++) {
+        assay_text_add(t, i ? ",\n" : "\n");
+        put_operator(t, r, i);
+    }
+    assay_text_add(t, "]},\n\"manifest\":");
+    assay__result_put_manifest(t, &r->manifest);
+    assay_text_add(t, ",\n\"machine\":");
+    assay__result_put_machine(t, &r->machine);
+    assay_text_add(t, ",\n\"builds\":[");
+    for (int i = 0; i < r->n_builds; i++) {
+        assay_text_add(t, i ? ",\n" : "\n");
+        assay__result_put_build(t, &r->builds[i]);
+    }
+    assay_text_add(t, "],\n\"cases\":[");
+    for (int i = 0; i < r->n_rows; i++) {
+        assay_text_add(t, i ? ",\n" : "\n");
+        assay__result_put_row(t, &r->rows[i]);
+    }
+    assay_text_add(t, "]}\n");
+}

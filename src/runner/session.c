@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* session.c: what a run keeps: target, arenas, folder of builds. */
+#include "runner/session.h"
+
+#include <errno.h>
+#include <ftw.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+void assay_built_release(struct assay_built *b)
+{
+    free(b->diagnostics);
+    b->diagnostics = NULL;
+}
+
+static enum assay_status make_root(struct assay_session *s, struct assay_err *err)
+{
+    const char *tmp = s->o.tmp ? s->o.tmp : "/tmp";
+    int n = snprintf(s->root, sizeof s->root, "%s/assay-XXXXXX", tmp);
+
+    if (n < 0 || (size_t)n >= sizeof s->root - 64)
+        return assay_fail(err, ASSAY_INVALID, "%s: path too long for builds", tmp);
+    if (!mkdtemp(s->root)) {
+        s->root[0] = 0;
+        return assay_fail(err, ASSAY_IO, "cannot make a folder for builds in %s: %s", tmp, strerror(errno));
+    }
+    /* the compiler runs as another user when this program runs as root */
+    if (chmod(s->root, 0755))
+        return assay_fail(err, ASSAY_IO, "%s: %s", s->root, strerror(errno));
+    return ASSAY_OK;
+}
+
+enum assay_status assay_session_open(struct assay_session **out, const struct assay_target *target,
+                                     const struct assay_session_options *o, struct assay_err *err)
+{
+    struct assay_session *s = assay_alloc_zero(sizeof *s);
+    enum assay_status st;
+
+    *out = NULL;
+    if (!s)
+        return assay_fail(err, ASSAY_NOMEM, "out of memory");
+    s->target = target;
+    s->o = *o;
+    s->in.fd = -1;
+    for (int r = 0; r < ASSAY_N_ROLES; r++)
+        s->out[r].fd = -1;
+    assay__cpus_allowed(s->cpu, &s->n_cpus, RUNNER_MAX_CPUS);
+    s->spare_core = s->n_cpus > o->threads;
+    if (o->threads < 1)
+        st = assay_fail(err, ASSAY_INVALID, "%d threads: at least 1 is needed", o->threads);
+    else if (o->threads > s->n_cpus)
+        st = assay_fail(err, ASSAY_INVALID, "%d threads asked for, but only %d cores may be used here", o->threads,
+                        s->n_cpus);
+    else if (access(o->child, X_OK))
+        st = assay_fail(err, ASSAY_IO, "%s: %s", o->child, strerror(errno));
+    else
+        st = make_root(s, err);
+    if (st) {
+        assay_session_close(s);
+        return st;
+    }
+    *out = s;
+    return ASSAY_OK;
+}
+
+static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
+{
+    (void)st;
+    (void)type;
+    (void)ftw;
+    return remove(path);
+}
+
+void assay_session_close(struct assay_session *s)
+{
+    if (!s)
+        return;
+    assay__shared_release(&s->in);
+    for (int r = 0; r < ASSAY_N_ROLES; r++)
+        assay__shared_release(&s->out[r]);
+    if (s->root[0])
+        nftw(s->root, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    free(s);
+}
+
+/* Memory that can be had without pushing anything out, bytes; 0 when unknown. */
+static size_t memory_available(void)
+{
+    FILE *f = fopen("/proc/meminfo", "r");
+    unsigned long long kib = 0;
+    char line[128];
+
+    while (f && fgets(line, sizeof line, f))
+        if (sscanf(line, "MemAvailable: %llu", &kib) == 1)
+            break;
+    if (f)
+        fclose(f);
+    return (size_t)kib * 1024;
+}
+
+enum assay_status assay_session_reserve(struct assay_session *s, size_t in_bytes, const size_t out_bytes[ASSAY_N_ROLES],
+                                        struct assay_err *err)
+{
+    size_t need = 0, have = memory_available();
+
+    if (s->in.bytes < in_bytes)
+        need += in_bytes - s->in.bytes;
+    for (int r = 0; r < ASSAY_N_ROLES; r++)
+        if (s->out[r].bytes < out_bytes[r])
+            need += out_bytes[r] - s->out[r].bytes;
+    if (have && need > have)
+        return assay_fail(err, ASSAY_NOMEM, "not runnable here: %zu MiB of shared memory needed, %zu MiB available",
+                          need >> 20, have >> 20);
+    if (s->in.bytes < in_bytes)
+        ASSAY_TRY(assay__shared_make(&s->in, in_bytes, true, err));
+    for (int r = 0; r < ASSAY_N_ROLES; r++)
+        if (s->out[r].bytes < out_bytes[r])
+            ASSAY_TRY(assay__shared_make(&s->out[r], out_bytes[r], false, err));
+    return ASSAY_OK;
+}
+
+enum assay_status assay_session_build(struct assay_session *s, struct assay_built *b, const char *submission,
+                                      const struct assay_op *op, struct assay_err *err)
+{
+    char dir[RUNNER_PATH + 128];
+
+    snprintf(dir, sizeof dir, "%s/%d-%s", s->root, s->n_builds++, op->name);
+    return s->target->build(b, &s->o, dir, submission, op, err);
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* session.h: what the files of the runner share. */
+#ifndef ASSAY_RUNNER_SESSION_H
+#define ASSAY_RUNNER_SESSION_H
+
+#include "assay/runner.h"
+
+#include <stdatomic.h>
+
+enum { RUNNER_MAX_CPUS = 256, RUNNER_PATH = 512 };
+
+struct assay_session {
+    const struct assay_target *target;
+    struct assay_session_options o;
+    struct assay_shared in, out[ASSAY_N_ROLES];
+    char root[RUNNER_PATH]; /* of all builds, removed at the end */
+    int n_builds;
+    int cpu[RUNNER_MAX_CPUS], n_cpus; /* that this process may use */
+    bool spare_core;        /* one more than the kernels get */
+};
+
+struct assay_side {
+    struct assay_session *s;
+    void *proc;
+    enum assay_role role;
+    int n_sets;
+    size_t in_stride, out_stride;
+    const struct assay_op *op;
+    int64_t capacity[ASSAY_MAX_OUT];
+};
+
+/* shared.c: a memfd, touched and sealed; writable only through this process's mapping when read_only. */
+enum assay_status assay__shared_make(struct assay_shared *m, size_t bytes, bool read_only, struct assay_err *err);
+void assay__shared_release(struct assay_shared *m);
+
+/* flush.c: takes memory out of all caches, line by line. */
+void assay__flush(const void *p, size_t bytes);
+
+/* pin.c: keeps the calling thread on one core, or lets it use all of n. */
+void assay__cpus_allowed(int *cpu, int *n, int cap);
+void assay__cpus_use(const int *cpu, int n);
+
+#endif

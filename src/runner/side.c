@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* side.c: one process at work: sets, blocks of calls, and the clock around them. */
+#include "runner/session.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { NULL_CALLS = 8 };
+
+static double now_ns(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC_RAW, &t);
+    return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
+}
+
+enum assay_status assay_set_stride(const struct assay_args *args, size_t *in_stride, size_t *out_stride, struct assay_err *err)
+{
+    ASSAY_TRY(assay_slots_bytes(args->in, ASSAY_MAX_IN, in_stride, err));
+    ASSAY_TRY(assay_slots_bytes(args->out, ASSAY_MAX_OUT, out_stride, err));
+    /* sets start on pages, so that each has the same alignment */
+    *in_stride = (*in_stride + 4095) / 4096 * 4096;
+    *out_stride = (*out_stride + 4095) / 4096 * 4096;
+    return ASSAY_OK;
+}
+
+void assay_session_bind(struct assay_session *s, const struct assay_op *op, struct assay_args *args, enum assay_role role, int set)
+{
+    size_t in_stride, out_stride;
+
+    if (assay_set_stride(args, &in_stride, &out_stride, NULL))
+        return;
+    assay_slots_bind(args->in, assay_op_n_in(op), (char *)s->in.base + (size_t)set * in_stride);
+    assay_slots_bind(args->out, assay_op_n_out(op), (char *)s->out[role].base + (size_t)set * out_stride);
+}
+
+enum assay_status assay_side_start(struct assay_side **out, struct assay_session *s, enum assay_role role,
+                                   const struct assay_built *built, const struct assay_op *op, const struct assay_args *args,
+                                   int n_sets, struct assay_facts *facts, struct assay_err *err)
+{
+    struct assay_side *side = assay_alloc_zero(sizeof *side);
+    struct assay_args *at = assay_alloc(sizeof *at);
+    struct assay_arena arena = { 0 };
+    struct assay_start start;
+    enum assay_status st;
+
+    *out = NULL;
+    if (!side || !at) {
+        st = assay_fail(err, ASSAY_NOMEM, "out of memory");
+        goto out;
+    }
+    *side = (struct assay_side){ .s = s, .role = role, .n_sets = n_sets, .op = op };
+    *at = *args;
+    st = assay_slots_copy(at->in, args->in, assay_op_n_in(op), &arena, err);
+    if (!st)
+        st = assay_slots_copy(at->out, args->out, assay_op_n_out(op), &arena, err);
+    if (!st)
+        st = assay_set_stride(at, &side->in_stride, &side->out_stride, err);
+    if (st)
+        goto out;
+    if ((size_t)n_sets * side->in_stride > s->in.bytes || (size_t)n_sets * side->out_stride > s->out[role].bytes) {
+        st = assay_fail(err, ASSAY_INTERNAL, "arenas hold fewer than %d sets", n_sets);
+        goto out;
+    }
+    assay_session_bind(s, op, at, role, 0);
+    for (int o = 0; o < assay_op_n_out(op); o++)
+        side->capacity[o] = at->out[o].n && at->out[o].t[0].rank ? at->out[o].t[0].shape[0] : 1;
+    start = (struct assay_start){
+        .options = &s->o,
+        .built = built,
+        .op = op,
+        .args = at,
+        .in = &s->in,
+        .out = &s->out[role],
+        .in_stride = side->in_stride,
+        .out_stride = side->out_stride,
+        .n_sets = n_sets,
+        .cpus = s->cpu + (s->spare_core ? 1 : 0),
+        .n_cpus = s->o.threads,
+        .spin = s->spare_core,
+    };
+    st = s->target->start(&side->proc, &start, facts, err);
+out:
+    assay_arena_release(&arena);
+    free(at);
+    if (!st && side->proc)
+        *out = side;
+    else
+        free(side);
+    return st;
+}
+
+static void flush_sets(const struct assay_side *side, const struct assay_block *b)
+{
+    const struct assay_session *s = side->s;
+    size_t first = (size_t)b->first_set, n = (size_t)b->n_calls;
+
+    assay__flush((char *)s->in.base + first * side->in_stride, n * side->in_stride);
+    assay__flush((char *)s->out[side->role].base + first * side->out_stride, n * side->out_stride);
+}
+
+/* The clock stands on both sides of the calls, in this process. */
+static bool run_calls(struct assay_side *side, const struct assay_block *b, struct assay_facts *f)
+{
+    const struct assay_target *t = side->s->target;
+    double t0;
+
+    if (!t->call(side->proc, b->first_set, true, b->timeout_s, f))
+        return false;
+    if (b->time_null) {
+        t0 = now_ns();
+        for (int i = 0; i < NULL_CALLS; i++)
+            if (!t->call(side->proc, b->first_set, true, b->timeout_s, f))
+                return false;
+        f->null_ns = (now_ns() - t0) / NULL_CALLS;
+    }
+    t0 = now_ns();
+    for (int i = 0; i < b->n_calls; i++) {
+        if (!t->call(side->proc, b->first_set + i, false, b->timeout_s, f) || f->verdict != ASSAY_PASS)
+            return false;
+        f->n_done++;
+    }
+    f->block_ns = now_ns() - t0;
+    return true;
+}
+
+enum assay_status assay_side_block(struct assay_side *side, const struct assay_block *b, struct assay_facts *f,
+                                   struct assay_err *err)
+{
+    struct assay_session *s = side->s;
+    const struct assay_target *t = s->target;
+    long switches;
+    bool ok;
+
+    memset(f, 0, sizeof *f);
+    if (!side->proc || b->first_set < 0 || b->n_calls < 1 || b->first_set + b->n_calls > side->n_sets)
+        return assay_fail(err, ASSAY_INTERNAL, "block of %d calls at set %d of %d", b->n_calls, b->first_set, side->n_sets);
+    if (s->spare_core)
+        assay__cpus_use(s->cpu, 1);
+    if (b->flush)
+        flush_sets(side, b);
+    switches = t->switches(side->proc);
+    ok = t->resume(side->proc, f) && run_calls(side, b, f) && t->stop(side->proc, f);
+    if (ok)
+        f->disturbed = t->switches(side->proc) != switches;
+    assay__cpus_use(s->cpu, s->n_cpus);
+    if (ok)
+        return ASSAY_OK;
+    t->end(side->proc);
+    side->proc = NULL;
+    if (f->verdict == ASSAY_PASS)
+        return assay_fail(err, ASSAY_INTERNAL, "lost the process of a candidate");
+    return ASSAY_OK;
+}
+
+int64_t assay_side_used(const struct assay_side *side, int set, int output)
+{
+    int64_t n = side->s->target->used(side->proc, set, output);
+
+    return n < 0 || n > side->capacity[output] ? -1 : n;
+}
+
+void assay_side_end(struct assay_side *side)
+{
+    if (!side)
+        return;
+    if (side->proc)
+        side->s->target->end(side->proc);
+    free(side);
+}

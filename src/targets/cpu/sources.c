@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* sources.c: copies the sources of one operator out of a submission, trusting nothing about them. */
+#include "targets/cpu/build.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { MAX_FILES = 1000, MAX_TOTAL = 64 << 20, PATH_CAP = 4096 };
+
+struct copy {
+    struct cpu_sources *s;
+    struct assay_text *refusal;
+    struct assay_err *err;
+    int files;
+    size_t total;
+};
+
+static bool ends_with(const char *name, const char *end)
+{
+    size_t n = strlen(name), m = strlen(end);
+
+    return n > m && !strcmp(name + n - m, end);
+}
+
+static bool is_cxx(const char *name)
+{
+    return ends_with(name, ".cc") || ends_with(name, ".cpp") || ends_with(name, ".cxx");
+}
+
+static bool plain_name(const char *name)
+{
+    if (*name == '.' || *name == '-')
+        return false;
+    return strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-+") == strlen(name);
+}
+
+static void remember(struct copy *c, const char *relative)
+{
+    struct cpu_sources *s = c->s;
+
+    if (!ends_with(relative, ".c") && !is_cxx(relative))
+        return;
+    if (s->n == 64 || strlen(relative) >= sizeof s->name[0]) {
+        assay_text_add(c->refusal, "%s: more than 64 source files, or a name that is too long\n", relative);
+        return;
+    }
+    snprintf(s->name[s->n++], sizeof s->name[0], "%s", relative);
+    s->cxx |= is_cxx(relative);
+}
+
+/* Copies one regular file; what is not one is refused. */
+static enum assay_status copy_file(struct copy *c, const char *from, const char *to, const char *relative)
+{
+    struct assay_text data = { 0 };
+    enum assay_status st = ASSAY_OK;
+    struct stat info;
+    int fd = open(from, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+
+    if (fd < 0 && errno == ELOOP) {
+        assay_text_add(c->refusal, "%s: links are not followed\n", relative);
+        return ASSAY_OK;
+    }
+    if (fd < 0)
+        return assay_fail(c->err, ASSAY_IO, "%s: %s", from, strerror(errno));
+    if (fstat(fd, &info) || !S_ISREG(info.st_mode)) {
+        assay_text_add(c->refusal, "%s: not a regular file\n", relative);
+    } else if (++c->files > MAX_FILES || (c->total += (size_t)info.st_size) > MAX_TOTAL) {
+        assay_text_add(c->refusal, "%s: the submission has more than %d files or %d MiB\n", relative, (int)MAX_FILES,
+                       (int)(MAX_TOTAL >> 20));
+    } else {
+        st = assay_file_read(&data, from, MAX_TOTAL, c->err);
+        if (!st)
+            st = assay_file_write(to, data.data ? data.data : "", data.len, c->err);
+        if (!st && chmod(to, 0644))
+            st = assay_fail(c->err, ASSAY_IO, "%s: %s", to, strerror(errno));
+        if (!st)
+            remember(c, relative);
+    }
+    close(fd);
+    assay_text_release(&data);
+    return st;
+}
+
+/* All plain files of a folder, one level deep; a folder that does not exist is empty. */
+static enum assay_status copy_folder(struct copy *c, const char *from, const char *dst, const char *name)
+{
+    enum assay_status st = ASSAY_OK;
+    char a[PATH_CAP], b[PATH_CAP], r[512];
+    struct dirent **list = NULL;
+    int n = scandir(from, &list, NULL, alphasort);
+
+    if (n < 0)
+        return errno == ENOENT || errno == ENOTDIR
+                   ? ASSAY_OK
+                   : assay_fail(c->err, ASSAY_IO, "%s: %s", from, strerror(errno));
+    snprintf(b, sizeof b, "%s/%s", dst, name);
+    if (mkdir(b, 0755) && errno != EEXIST)
+        st = assay_fail(c->err, ASSAY_IO, "%s: %s", b, strerror(errno));
+    for (int i = 0; i < n; i++) {
+        if (!st && plain_name(list[i]->d_name)) {
+            snprintf(a, sizeof a, "%s/%s", from, list[i]->d_name);
+            snprintf(b, sizeof b, "%s/%s/%s", dst, name, list[i]->d_name);
+            snprintf(r, sizeof r, "%.200s/%.200s", name, list[i]->d_name);
+            st = copy_file(c, a, b, r);
+        }
+        free(list[i]);
+    }
+    free(list);
+    return st;
+}
+
+enum assay_status cpu_sources_copy(struct cpu_sources *s, const char *submission, const char *op, const char *dst,
+                                   struct assay_text *refusal, struct assay_err *err)
+{
+    static const char *const ends[] = { ".c", ".cc", ".cpp", ".cxx" };
+    struct copy c = { .s = s, .refusal = refusal, .err = err };
+    char from[PATH_CAP], to[PATH_CAP], name[256];
+    struct stat info;
+
+    memset(s, 0, sizeof *s);
+    if (stat(submission, &info) || !S_ISDIR(info.st_mode))
+        return assay_fail(err, ASSAY_INVALID, "%s: no such folder", submission);
+    for (size_t i = 0; i < sizeof ends / sizeof *ends && !s->n; i++) {
+        snprintf(name, sizeof name, "%s%s", op, ends[i]);
+        snprintf(from, sizeof from, "%s/%s", submission, name);
+        snprintf(to, sizeof to, "%s/%s", dst, name);
+        if (!lstat(from, &info))
+            ASSAY_TRY(copy_file(&c, from, to, name));
+    }
+    if (!s->n) {
+        snprintf(from, sizeof from, "%s/%s", submission, op);
+        ASSAY_TRY(copy_folder(&c, from, dst, op));
+    }
+    if (!s->n)
+        return ASSAY_OK;
+    snprintf(from, sizeof from, "%s/common", submission);
+    return copy_folder(&c, from, dst, "common");
+}

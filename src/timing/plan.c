@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * plan.c: which block to time next and when to stop.
+ *
+ * Pairs of blocks in random order and of random length: a fixed pattern can beat against the scheduler. Lengths come
+ * from the baseline's times alone, so that a candidate cannot choose how it is measured.
+ */
+#include "assay/time.h"
+
+#include "assay/memory.h"
+#include "timing/estimate.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+struct assay_plan {
+    struct assay_plan_limits lim;
+    struct assay_key key;
+    uint64_t draws;
+    struct assay_pair *pair;
+    double *null_ns;
+    int n, cap;
+    struct assay_time now; /* the estimate over the pairs so far */
+};
+
+struct assay_plan *assay_plan_new(const struct assay_plan_limits *lim, struct assay_key key)
+{
+    struct assay_plan *p = assay_alloc_zero(sizeof *p);
+
+    if (p) {
+        p->lim = *lim;
+        p->key = key;
+    }
+    return p;
+}
+
+void assay_plan_free(struct assay_plan *p)
+{
+    if (!p)
+        return;
+    free(p->pair);
+    free(p->null_ns);
+    free(p);
+}
+
+void assay_plan_next(struct assay_plan *p, int *n_calls, bool *cand_first)
+{
+    /* 0.4 to 1.6 times the aim */
+    double aim = p->lim.block_ns * (0.4 + 1.2 * assay_rng_unit(p->key, p->draws++));
+    double base = p->n ? p->now.base_ns : p->lim.first_base_ns;
+    double calls = base > 0 ? floor(aim / base) : 1;
+
+    *n_calls = calls < 1 ? 1 : calls > p->lim.max_calls ? p->lim.max_calls : (int)calls;
+    *cand_first = assay_rng_unit(p->key, p->draws++) < 0.5;
+}
+
+enum assay_status assay_plan_add(struct assay_plan *p, const struct assay_pair *pair, double null_ns)
+{
+    if (p->n == p->cap) {
+        int cap = p->cap ? 2 * p->cap : 64;
+        struct assay_pair *pairs = assay_realloc(p->pair, (size_t)cap * sizeof *pairs);
+        double *nulls;
+
+        if (!pairs)
+            return ASSAY_NOMEM;
+        p->pair = pairs;
+        nulls = assay_realloc(p->null_ns, (size_t)cap * sizeof *nulls);
+        if (!nulls)
+            return ASSAY_NOMEM;
+        p->null_ns = nulls;
+        p->cap = cap;
+    }
+    p->pair[p->n] = *pair;
+    p->null_ns[p->n] = null_ns;
+    p->n++;
+    /* sorting all pairs each time would cost more than they do: every pair at first, then at each eighth more */
+    if (p->n < 32 || p->n % (p->n / 8) == 0)
+        return assay__estimate(&p->now, p->pair, p->null_ns, p->n);
+    return ASSAY_OK;
+}
+
+bool assay_plan_done(const struct assay_plan *p)
+{
+    if (p->n >= p->lim.max_pairs)
+        return true;
+    return p->n >= p->lim.min_pairs && !(p->now.flags & ASSAY_TIME_COARSE) &&
+           (p->now.ratio_hi - p->now.ratio_lo) / 2 <= p->lim.target * p->now.ratio;
+}
+
+void assay_plan_estimate(const struct assay_plan *p, struct assay_time *t)
+{
+    if (assay__estimate(t, p->pair, p->null_ns, p->n))
+        *t = p->now;
+}
+
+const struct assay_pair *assay_plan_pairs(const struct assay_plan *p, int *n)
+{
+    *n = p->n;
+    return p->pair;
+}

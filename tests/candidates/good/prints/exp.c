@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Right, and prints on the way: that goes nowhere and does no harm. */
+#include <assay/exp.h>
+
+#include <math.h>
+#include <stdio.h>
+
+int assay_exp(const struct assay_call *c)
+{
+    const float *x = c->in[EXP_X].view->data;
+    float *y = c->out[EXP_Y].view->data;
+
+    printf("n = %lld\n", (long long)c->out[EXP_Y].view->shape[0]);
+    fflush(stdout);
+    for (int64_t i = 0; i < c->out[EXP_Y].view->shape[0]; i++)
+        y[i] = expf(x[i]);
+    return 0;
+}

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_timing.c: the plan and the estimator on made-up times, where the right answer is known. */
+#include "t.h"
+
+#include "assay/time.h"
+#include "timing/estimate.h"
+
+#include <math.h>
+
+static const struct assay_plan_limits limits = {
+    .target = 0.01, .block_ns = 250e3, .first_base_ns = 25e3, .max_calls = 64, .min_pairs = 20, .max_pairs = 400,
+};
+
+/* Ranks from tables of the sign test, alpha = 0.05 two-sided (Dixon and Mood 1946): the largest r with
+ * 2 P(B <= r) <= 0.05 is 0 for n = 6 to 8, 1 for 9 to 11, 2 for 12 to 14, 5 for 20, 17 for 50, 39 for 100;
+ * the rank is one more. */
+static void ranks_of_the_sign_test(void **state)
+{
+    static const struct {
+        int n, rank;
+    } table[] = { { 0, 0 }, { 1, 0 },  { 5, 0 },  { 6, 1 },  { 8, 1 },   { 9, 2 },   { 11, 2 },
+                  { 12, 3 }, { 14, 3 }, { 20, 6 }, { 50, 18 }, { 100, 40 } };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+        assert_int_equal(assay__median_rank(table[i].n), table[i].rank);
+    /* the approximation takes over without a jump */
+    assert_true(abs(assay__median_rank(1001) - assay__median_rank(1000)) <= 1);
+}
+
+static void too_few_pairs_are_coarse(void **state)
+{
+    struct assay_pair pair[6];
+    double null_ns[6] = { 100, 100, 100, 100, 100, 100 };
+    struct assay_time t;
+
+    (void)state;
+    for (int i = 0; i < 6; i++)
+        pair[i] = (struct assay_pair){ .base_ns = 1000, .cand_ns = 2000 + i, .n_calls = 3 };
+    assert_int_equal(assay__estimate(&t, pair, null_ns, 0), ASSAY_OK);
+    assert_true(isnan(t.ratio) && (t.flags & ASSAY_TIME_COARSE));
+    assert_int_equal(assay__estimate(&t, pair, null_ns, 5), ASSAY_OK);
+    assert_true(t.flags & ASSAY_TIME_COARSE);
+    assert_int_equal(assay__estimate(&t, pair, null_ns, 6), ASSAY_OK);
+    assert_false(t.flags & ASSAY_TIME_COARSE);
+    assert_int_equal(t.n_calls, 18);
+    assert_float_equal(t.ratio_lo, 2.0, 1e-12);
+    assert_float_equal(t.ratio_hi, 2.005, 1e-12);
+    assert_float_equal(t.null_ns, 100, 0);
+}
+
+/* Lower quartile of 1..5 is 2; the median ratio does not care for one wild pair. */
+static void quartile_and_median(void **state)
+{
+    const struct assay_pair pair[] = {
+        { 5, 15, 1, false, false }, { 1, 3, 1, true, false },     { 4, 12, 1, false, false },
+        { 2, 6, 1, true, false },   { 3, 9000, 1, false, false },
+    };
+    const double null_ns[5] = { 0 };
+    struct assay_time t;
+
+    (void)state;
+    assert_int_equal(assay__estimate(&t, pair, null_ns, 5), ASSAY_OK);
+    assert_float_equal(t.base_ns, 2, 1e-12);
+    assert_float_equal(t.ratio, 3, 1e-12);
+    assert_float_equal(t.cand_ns, 6, 1e-12);
+}
+
+/* Disturbed pairs count only when there is little else. */
+static void disturbed_pairs(void **state)
+{
+    struct assay_pair pair[20];
+    const double null_ns[20] = { 0 };
+    struct assay_time t;
+
+    (void)state;
+    for (int i = 0; i < 20; i++)
+        pair[i] = (struct assay_pair){ .base_ns = 10, .cand_ns = i < 8 ? 50 : 20, .n_calls = 1, .disturbed = i < 8 };
+    assert_int_equal(assay__estimate(&t, pair, null_ns, 20), ASSAY_OK);
+    assert_int_equal(t.n_discarded, 8);
+    assert_float_equal(t.ratio_hi, 2, 1e-12);
+    for (int i = 0; i < 20; i++)
+        pair[i].disturbed = i < 17;
+    assert_int_equal(assay__estimate(&t, pair, null_ns, 20), ASSAY_OK);
+    assert_int_equal(t.n_discarded, 0);
+    assert_float_equal(t.ratio_hi, 5, 1e-12);
+}
+
+/* Over many made-up runs with skewed noise around a known ratio, the 95 % interval holds it often enough. */
+static void interval_covers(void **state)
+{
+    uint64_t seed = t_seed(20261130);
+    const double null_ns[30] = { 0 };
+    int covered = 0, runs = 2000;
+    struct assay_time t;
+
+    (void)state;
+    for (int r = 0; r < runs; r++) {
+        struct assay_key key = assay_key(seed, "interval", r, 0, 0);
+        struct assay_pair pair[30];
+
+        for (uint64_t i = 0; i < 30; i++) {
+            double noise = assay_rng_unit(key, 2 * i) - assay_rng_unit(key, 2 * i + 1); /* median 0 */
+
+            pair[i] = (struct assay_pair){ .base_ns = 100, .cand_ns = 130 * exp(noise * noise * noise), .n_calls = 1 };
+        }
+        assert_int_equal(assay__estimate(&t, pair, null_ns, 30), ASSAY_OK);
+        covered += t.ratio_lo <= 1.3 && 1.3 <= t.ratio_hi;
+    }
+    /* 95 % of 2000 is 1900; six standard deviations of the binomial below that is 1841 */
+    print_message("covered %d of %d\n", covered, runs);
+    assert_true(covered >= 1841);
+}
+
+static void add(struct assay_plan *p, double base, double ratio)
+{
+    const struct assay_pair pair = { .base_ns = base, .cand_ns = base * ratio, .n_calls = 1 };
+
+    assert_int_equal(assay_plan_add(p, &pair, 300), ASSAY_OK);
+}
+
+/* Lengths follow the baseline, never the candidate; both orders come; never more than the arenas hold. */
+static void blocks_of_a_plan(void **state)
+{
+    struct assay_plan *p = assay_plan_new(&limits, assay_key(t_seed(7), "plan", 1, 0, 0));
+    int n_calls, first = 0, lowest = 1000, highest = 0;
+    bool cand_first;
+
+    (void)state;
+    assert_non_null(p);
+    for (int i = 0; i < 200; i++) {
+        assay_plan_next(p, &n_calls, &cand_first);
+        add(p, 25e3, i % 2 ? 1e-3 : 1e3);
+        first += cand_first;
+        lowest = n_calls < lowest ? n_calls : lowest;
+        highest = n_calls > highest ? n_calls : highest;
+    }
+    /* 0.4 to 1.6 times 250 us over 25 us: 4 to 16 calls */
+    assert_true(lowest >= 4 && lowest <= 5);
+    assert_true(highest >= 14 && highest <= 16);
+    assert_true(first > 60 && first < 140);
+    assay_plan_free(p);
+}
+
+static void long_and_short_calls(void **state)
+{
+    struct assay_plan_limits lim = limits;
+    struct assay_plan *p;
+    bool cand_first;
+    int n_calls;
+
+    (void)state;
+    lim.first_base_ns = 1e9;
+    p = assay_plan_new(&lim, assay_key(1, "plan", 1, 0, 0));
+    assay_plan_next(p, &n_calls, &cand_first);
+    assert_int_equal(n_calls, 1);
+    assay_plan_free(p);
+    lim.first_base_ns = 10;
+    p = assay_plan_new(&lim, assay_key(1, "plan", 1, 0, 0));
+    assay_plan_next(p, &n_calls, &cand_first);
+    assert_int_equal(n_calls, 64);
+    assay_plan_free(p);
+}
+
+static void stops_when_sure(void **state)
+{
+    struct assay_plan *p = assay_plan_new(&limits, assay_key(1, "plan", 1, 0, 0));
+    struct assay_time t;
+    int n = 0;
+
+    (void)state;
+    for (; !assay_plan_done(p); n++)
+        add(p, 1000, 1.5);
+    assert_int_equal(n, limits.min_pairs);
+    assay_plan_estimate(p, &t);
+    assert_float_equal(t.ratio, 1.5, 1e-12);
+    assay_plan_free(p);
+    p = assay_plan_new(&limits, assay_key(1, "plan", 1, 0, 0));
+    for (n = 0; !assay_plan_done(p); n++)
+        add(p, 1000, n % 2 ? 1.0 : 2.0); /* never sure */
+    assert_int_equal(n, limits.max_pairs);
+    assay_plan_free(p);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(ranks_of_the_sign_test), cmocka_unit_test(too_few_pairs_are_coarse),
+        cmocka_unit_test(quartile_and_median),    cmocka_unit_test(disturbed_pairs),
+        cmocka_unit_test(interval_covers),        cmocka_unit_test(blocks_of_a_plan),
+        cmocka_unit_test(long_and_short_calls),   cmocka_unit_test(stops_when_sure),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
