@@ -16,15 +16,15 @@
 #include "assay/status.h"
 
 /* Asserts ASSAY_OK and prints the reason otherwise. */
-#define T_OK(expr)                                                                        \
-    do {                                                                                  \
-        enum assay_status t_st_ = (expr);                                                 \
-        if (t_st_ != ASSAY_OK)                                                            \
-            fail_msg("%s: %s: %s", #expr, assay_status_text(t_st_), err.text);            \
+#define T_OK(expr)                                                             \
+    do {                                                                       \
+        enum assay_status t_st_ = (expr);                                      \
+        if (t_st_ != ASSAY_OK)                                                 \
+            fail_msg("%s: %s: %s", #expr, assay_status_text(t_st_), err.text); \
     } while (0)
 
-/* Folder of recorded vectors: ASSAY_VECTORS, default ../shared/vectors beside the source tree; NULL when
- * there is none: the test then prints "skipped" and calls skip(). */
+/* Folder of recorded vectors: ASSAY_VECTORS, default ../shared/vectors beside the source tree; NULL
+ * when there is none: the test then prints "skipped" and calls skip(). */
 static inline const char *t_vectors(void)
 {
     static char path[4096];
@@ -40,7 +40,8 @@ static inline const char *t_vectors(void)
     return path;
 }
 
-/* Seed of a property test: ASSAY_SEED, else the one given; printed so that a failure can be repeated. */
+/* Seed of a property test: ASSAY_SEED, else the one given; printed so that a failure can be
+ * repeated. */
 static inline uint64_t t_seed(uint64_t fallback)
 {
     const char *env = getenv("ASSAY_SEED");

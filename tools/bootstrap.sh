@@ -37,6 +37,7 @@ look()
     have ninja || required="$required ninja-build"
     have pkg-config || required="$required pkg-config"
     pkg-config --exists jansson 2>/dev/null || required="$required libjansson-dev"
+    pkg-config --exists libmd 2>/dev/null || required="$required libmd-dev"
 
     # Without these a feature is missing: official suites, trusted runs, unit tests, C++ kernels.
     pkg-config --exists yaml-0.1 2>/dev/null || optional="$optional libyaml-dev"

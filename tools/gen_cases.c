@@ -3,7 +3,7 @@
  * gen_cases.c: prints the public cases of an operator, as data/cases/<op>.json holds them.
  *
  *     cc -std=c11 -D_GNU_SOURCE -Iinclude -Isrc tools/gen_cases.c build/dev/libassay_core.a \
- *        -ljansson -lyaml -lpthread -lm -o gen_cases
+ *        -ljansson -lyaml -lseccomp -lpthread -lm -o gen_cases
  *     ./gen_cases exp 1 > data/cases/exp.json
  */
 #include "assay/case.h"

@@ -60,10 +60,10 @@ cpp()
     # arrayIndexThenCheck dislikes s[i] && i < max, which is right for texts and lists with an end.
     # Kernels and examples include headers that only a run generates; hostile candidates are wrong
     # on purpose.
-    cppcheck --quiet -j "$(nproc)" --std=c11 --library=tools/cppcheck.xml --inline-suppr --error-exitcode=1 \
-        --enable=warning,performance,portability --suppress=missingInclude --suppress=missingIncludeSystem \
-        --suppress=arrayIndexThenCheck -D_GNU_SOURCE -D__x86_64__ \
-        -DASSAY_HAVE_YAML -DASSAY_HAVE_SECCOMP -DASSAY_VERSION='"0"' \
+    cppcheck --quiet -j "$(nproc)" --std=c11 --library=tools/cppcheck.xml --inline-suppr \
+        --enable=warning,performance,portability --error-exitcode=1 \
+        --suppress=missingInclude --suppress=missingIncludeSystem --suppress=arrayIndexThenCheck \
+        -D_GNU_SOURCE -D__x86_64__ -DASSAY_HAVE_YAML -DASSAY_HAVE_SECCOMP -DASSAY_VERSION='"0"' \
         -Iinclude -Isrc src kernels examples fuzz
 }
 

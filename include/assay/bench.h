@@ -19,11 +19,11 @@ struct assay_home {
 };
 
 struct assay_progress {
-    const char *stage;            /* "calibrate", "build", "measure" */
-    const struct assay_op *op;    /* NULL in calibrate */
+    const char *stage;         /* "calibrate", "build", "measure" */
+    const struct assay_op *op; /* NULL in calibrate */
     int case_id;
-    int done, total;              /* cases */
-    double eta_s;                 /* NaN while unknown */
+    int done, total; /* cases */
+    double eta_s;    /* NaN while unknown */
 };
 typedef void (*assay_progress_fn)(void *cookie, const struct assay_progress *p);
 
@@ -32,38 +32,44 @@ struct assay_run_options {
     const char *submission, *baseline; /* folders; baseline NULL: kernels/baseline */
     const char *suite;                 /* official task tree, NULL: own cases */
     const struct assay_op *const *ops; /* NULL-terminated selection */
-    const char *cases;                 /* "public", "exp/3,exp/4"; NULL: public */
+    bool ops_as_found; /* leave out those that the suite does not have; else they are an error */
+    const char *cases; /* "public", "exp/3,exp/4"; NULL: public */
     enum assay_rules rules;
-    int threads;                       /* granted to kernels, >= 1 */
+    int threads; /* granted to kernels, >= 1 */
     bool timing;
     bool seed_given;
     uint64_t seed;
-    double budget_s;                   /* timing budget of a case, 1.0 */
+    double budget_s;                     /* timing budget of a case, 1.0 */
     const struct assay_machine *machine; /* NULL: measured at the start */
     assay_progress_fn progress;
     void *cookie;
-    const volatile int *stop;          /* set by a signal handler: finish the case, then end */
+    const volatile int *stop; /* set by a signal handler: finish the case, then end */
 };
 
 /*
- * Plans the rows (denominators are fixed here), marks what a journal already has through resume (NULL: none), then
- * builds, runs, judges, times and scores; sinks hear of every build and row as it ends. Returns an error only when
- * nothing useful can be done (unknown folder, no target, out of memory); per-case faults of ours are in the rows.
+ * Plans the rows (denominators are fixed here), marks what a journal already has through resume
+ * (NULL: none), then builds, runs, judges, times and scores; sinks hear of every build and row as
+ * it ends. Returns an error only when nothing useful can be done (unknown folder, no target, out of
+ * memory); per-case faults of ours are in the rows.
  */
-enum assay_status assay_bench_run(struct assay_result *r, const struct assay_run_options *o, struct assay_sink *sinks,
-                                  int n_sinks, const char *resume, struct assay_err *err);
+enum assay_status assay_bench_run(struct assay_result *r, const struct assay_run_options *o,
+                                  struct assay_sink *sinks, int n_sinks, const char *resume,
+                                  struct assay_err *err);
 
-/* One case, unlocked and never scored: builds with debug information, runs it once under `wrap` (a NULL-terminated argv
- * prefix such as { "gdb", "--args", NULL }; NULL: none), judges it and writes tensors as .npy into dump (NULL: no). */
-enum assay_status assay_bench_debug(struct assay_row *row, const struct assay_run_options *o, int case_id, char *const *wrap,
-                                    const char *dump, struct assay_err *err);
+/* One case, unlocked and never scored: builds with debug information, runs it once under `wrap` (a
+ * NULL-terminated argv prefix such as { "gdb", "--args", NULL }; NULL: none), judges it and writes
+ * tensors as .npy into dump (NULL: no). */
+enum assay_status assay_bench_debug(struct assay_row *row, const struct assay_run_options *o,
+                                    int case_id, char *const *wrap, const char *dump,
+                                    struct assay_err *err);
 
-/* Goldens against vectors recorded elsewhere: one line per case on out, totals last. n_failed and n_cases are
- * counted over ops (NULL-terminated). */
+/* Goldens against vectors recorded elsewhere: one line per case on out, totals last. n_failed and
+ * n_cases are counted over ops (NULL-terminated). */
 struct assay_conform {
     int n_cases, n_passed, n_failed, n_f32; /* n_f32: compared at float32 accuracy */
 };
-enum assay_status assay_bench_conform(struct assay_conform *sum, const char *dir, const struct assay_op *const *ops,
-                                      bool verbose, void *out_file, struct assay_err *err);
+enum assay_status assay_bench_conform(struct assay_conform *sum, const char *dir,
+                                      const struct assay_op *const *ops, bool verbose,
+                                      void *out_file, struct assay_err *err);
 
 #endif

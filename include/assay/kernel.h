@@ -66,7 +66,8 @@ struct assay_view {
     int64_t shape[ASSAY_MAX_RANK];
 };
 
-/* One parameter: count 0 = absent optional (view is NULL), 1 = one tensor, n = list of n tensors. */
+/* One parameter: count 0 = absent optional (view is NULL), 1 = one tensor, n = list of n tensors.
+ */
 struct assay_arg {
     struct assay_view *view;
     int64_t count;
@@ -86,10 +87,10 @@ struct assay_floats {
 typedef void (*assay_body_fn)(void *ctx, int64_t begin, int64_t end);
 
 struct assay_call {
-    uint32_t abi;    /* ASSAY_KERNEL_ABI of the harness */
-    int32_t threads; /* how many threads `parallel` uses, at least 1 */
-    const void *attrs;           /* struct <op>_attrs of the generated header, or NULL */
-    const struct assay_arg *in;  /* in the order of the contract */
+    uint32_t abi;               /* ASSAY_KERNEL_ABI of the harness */
+    int32_t threads;            /* how many threads `parallel` uses, at least 1 */
+    const void *attrs;          /* struct <op>_attrs of the generated header, or NULL */
+    const struct assay_arg *in; /* in the order of the contract */
     const struct assay_arg *out;
     int32_t n_in, n_out;
     void *scratch; /* 64-byte aligned, contents random at the first call, then as you left it */

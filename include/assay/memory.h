@@ -50,7 +50,8 @@ void assay_arena_reset(struct assay_arena *a);
 void assay_arena_release(struct assay_arena *a);
 
 /* Growing text with a ceiling. Zero-initialise; `failed` is sticky and set when out of memory or
- * past the ceiling, so that callers check once at the end. data is always terminated once written. */
+ * past the ceiling, so that callers check once at the end. data is always terminated once written.
+ */
 struct assay_text {
     char *data;
     size_t len, cap;
@@ -61,9 +62,11 @@ void assay_text_add_n(struct assay_text *t, const char *s, size_t n);
 void assay_text_release(struct assay_text *t);
 
 /* Reads a whole file of at most max_bytes into t (terminated; may hold NUL bytes). */
-enum assay_status assay_file_read(struct assay_text *t, const char *path, size_t max_bytes, struct assay_err *err);
+enum assay_status assay_file_read(struct assay_text *t, const char *path, size_t max_bytes,
+                                  struct assay_err *err);
 /* Writes through a temporary file beside path and renames it: path is whole or untouched. */
-enum assay_status assay_file_write(const char *path, const void *data, size_t len, struct assay_err *err);
+enum assay_status assay_file_write(const char *path, const void *data, size_t len,
+                                   struct assay_err *err);
 
 /* Runs body over [0, n) in pieces of `grain` on up to n_threads threads (0: all cores). The split
  * depends on n and grain only, so results do not depend on the thread count. */

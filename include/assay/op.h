@@ -21,14 +21,15 @@ enum { ASSAY_MAX_IN = 24, ASSAY_MAX_OUT = 6, ASSAY_MAX_ATTR = 16, ASSAY_MAX_LIST
 
 #define ASSAY_BIT(d) (1u << (d))
 #define ASSAY_FLOATS (ASSAY_BIT(ASSAY_F16) | ASSAY_BIT(ASSAY_BF16) | ASSAY_BIT(ASSAY_F32))
-#define ASSAY_INTS                                                                               \
-    (ASSAY_BIT(ASSAY_I8) | ASSAY_BIT(ASSAY_U8) | ASSAY_BIT(ASSAY_I16) | ASSAY_BIT(ASSAY_I32) |  \
+#define ASSAY_INTS                                                                             \
+    (ASSAY_BIT(ASSAY_I8) | ASSAY_BIT(ASSAY_U8) | ASSAY_BIT(ASSAY_I16) | ASSAY_BIT(ASSAY_I32) | \
      ASSAY_BIT(ASSAY_I64))
 
 enum assay_param_flags {
     ASSAY_PARAM_OPTIONAL = 1 << 0, /* may be absent */
     ASSAY_PARAM_LIST = 1 << 1,     /* a list of tensors */
-    ASSAY_PARAM_DYNAMIC = 1 << 2,  /* output: shape[0] depends on the data; infer gives the capacity */
+    ASSAY_PARAM_DYNAMIC =
+        1 << 2, /* output: shape[0] depends on the data; infer gives the capacity */
     ASSAY_PARAM_UNJUDGED = 1 << 3, /* output: must be written, is not compared */
     ASSAY_PARAM_INDEX = 1 << 4,    /* output of indices, judged by what it points at: see .index */
 };
@@ -45,16 +46,23 @@ struct assay_index_rule {
 };
 
 struct assay_param {
-    const char *name;   /* NULL ends a table */
-    uint32_t dtypes;    /* ASSAY_BIT()s allowed; outputs: informative, infer() decides */
+    const char *name; /* NULL ends a table */
+    uint32_t dtypes;  /* ASSAY_BIT()s allowed; outputs: informative, infer() decides */
     unsigned flags;
-    const char *shape;  /* for people: "[n, c, h, w]" */
+    const char *shape; /* for people: "[n, c, h, w]" */
     const struct assay_index_rule *index;
 };
 
 /* ---- attributes ------------------------------------------------------------------------------ */
 
-enum assay_attr_type { ASSAY_ATTR_INT, ASSAY_ATTR_FLOAT, ASSAY_ATTR_BOOL, ASSAY_ATTR_ENUM, ASSAY_ATTR_INTS, ASSAY_ATTR_FLOATS };
+enum assay_attr_type {
+    ASSAY_ATTR_INT,
+    ASSAY_ATTR_FLOAT,
+    ASSAY_ATTR_BOOL,
+    ASSAY_ATTR_ENUM,
+    ASSAY_ATTR_INTS,
+    ASSAY_ATTR_FLOATS
+};
 
 /* One value. `set` is false where an attribute without default was not given. ENUM: i is the index
  * into choices. Lists are borrowed from the case. */
@@ -67,7 +75,7 @@ struct assay_value {
 };
 
 enum assay_attr_flags {
-    ASSAY_ATTR_REQUIRED = 1 << 0, /* no default and must be given */
+    ASSAY_ATTR_REQUIRED = 1 << 0,   /* no default and must be given */
     ASSAY_ATTR_NO_DEFAULT = 1 << 1, /* no default and may be missing: kernels see has_<name> */
 };
 
@@ -77,7 +85,8 @@ struct assay_attr {
     unsigned flags;
     struct assay_value def;     /* the default, .set = true */
     const char *const *choices; /* ENUM: NULL-terminated, in upper case in the generated header */
-    const double *samples;      /* values that the case generator draws from (ENUM, BOOL: all when NULL) */
+    const double
+        *samples; /* values that the case generator draws from (ENUM, BOOL: all when NULL) */
     int n_samples;
 };
 
@@ -94,9 +103,9 @@ struct assay_args {
     struct assay_slot in[ASSAY_MAX_IN];
     struct assay_slot out[ASSAY_MAX_OUT];
     struct assay_value attr[ASSAY_MAX_ATTR];
-    bool native;                /* the same-precision run: assay_round() rounds */
-    int n_threads;              /* for assay_parallel, 0 = all */
-    struct assay_arena *arena;  /* scratch of the call; never malloc */
+    bool native;               /* the same-precision run: assay_round() rounds */
+    int n_threads;             /* for assay_parallel, 0 = all */
+    struct assay_arena *arena; /* scratch of the call; never malloc */
 };
 
 /* The rounding hook: v in the golden, v rounded once to d in the native run. */
@@ -108,20 +117,20 @@ static inline double assay_round(const struct assay_args *a, enum assay_dtype d,
 /* ---- work model ------------------------------------------------------------------------------ */
 
 /* Execution units of a machine; a case's work on each is counted in the unit named. */
-#define ASSAY_UNIT_MAP(X)                                                       \
-    X(DRAM, "dram", "B", "bytes moved to and from memory")                      \
-    X(FMA_F64, "fma_f64", "flop", "fp64 multiply-add, 2 flops each")            \
-    X(FMA_F32, "fma_f32", "flop", "fp32 multiply-add, 2 flops each")            \
-    X(DOT_BF16, "dot_bf16", "flop", "bf16 dot product, 2 flops each")           \
-    X(DOT_I8, "dot_i8", "op", "int8 dot product, 2 ops each")                   \
-    X(ALU, "alu", "op", "32-bit vector lane operations")                        \
+#define ASSAY_UNIT_MAP(X)                                             \
+    X(DRAM, "dram", "B", "bytes moved to and from memory")            \
+    X(FMA_F64, "fma_f64", "flop", "fp64 multiply-add, 2 flops each")  \
+    X(FMA_F32, "fma_f32", "flop", "fp32 multiply-add, 2 flops each")  \
+    X(DOT_BF16, "dot_bf16", "flop", "bf16 dot product, 2 flops each") \
+    X(DOT_I8, "dot_i8", "op", "int8 dot product, 2 ops each")         \
+    X(ALU, "alu", "op", "32-bit vector lane operations")              \
     X(TRANS, "trans", "op", "fp32 transcendental lane evaluations")
 
 enum assay_unit {
 #define X(name, text, of, help) ASSAY_UNIT_##name,
     ASSAY_UNIT_MAP(X)
 #undef X
-    ASSAY_N_UNITS
+        ASSAY_N_UNITS
 };
 const char *assay_unit_name(enum assay_unit u);
 
@@ -141,25 +150,30 @@ struct assay_tol {
     double tau;
 };
 
-/* ---- making cases ------------------------------------------------------------------------------ */
+/* ---- making cases ------------------------------------------------------------------------------
+ */
 
 struct assay_case;
 
-/* What the case generator has decided for one case; handed to the operator's .sample hook, which writes shapes, and
- * may change ranges and attributes, of the case. Draws go through assay_sample_*() so that a seed fixes the case. */
+/* What the case generator has decided for one case; handed to the operator's .sample hook, which
+ * writes shapes, and may change ranges and attributes, of the case. Draws go through
+ * assay_sample_*() so that a seed fixes the case. */
 struct assay_sampler {
     struct assay_key key;
-    uint64_t next;          /* draws used so far */
-    int64_t elements;       /* aim for the total of input elements; never exceed by more than 10 % */
-    int rank;               /* aim for the rank of the main input */
-    bool unaligned;         /* the innermost extent in bytes shall not be a multiple of 512, best a prime extent */
+    uint64_t next;    /* draws used so far */
+    int64_t elements; /* aim for the total of input elements; never exceed by more than 10 % */
+    int rank;         /* aim for the rank of the main input */
+    bool unaligned;   /* the innermost extent in bytes shall not be a multiple of 512, best a prime
+                         extent */
     struct assay_arena *arena;
 };
 uint64_t assay_sample_below(struct assay_sampler *s, uint64_t n);
 double assay_sample_between(struct assay_sampler *s, double lo, double hi);
-/* A shape of the given rank and about that many elements; innermost extent as s->unaligned asks for this dtype. */
+/* A shape of the given rank and about that many elements; innermost extent as s->unaligned asks for
+ * this dtype. */
 struct assay_shape;
-void assay_sample_shape(struct assay_sampler *s, int64_t elements, int rank, enum assay_dtype d, struct assay_shape *out);
+void assay_sample_shape(struct assay_sampler *s, int64_t elements, int rank, enum assay_dtype d,
+                        struct assay_shape *out);
 
 /* ---- the record ------------------------------------------------------------------------------ */
 
@@ -169,17 +183,18 @@ void assay_sample_shape(struct assay_sampler *s, int64_t elements, int rank, enu
  * kernels/naive/<name>.c and kernels/baseline/<name>.c. docs/howto/add-operator.md has the diff.
  */
 struct assay_op {
-    const char *name;      /* lower_snake; entry point is assay_<name> */
-    int tier;              /* 1..4 */
-    const char *formula;   /* one line for people */
+    const char *name;                   /* lower_snake; entry point is assay_<name> */
+    int tier;                           /* 1..4 */
+    const char *formula;                /* one line for people */
     const struct assay_param *in, *out; /* tables ended by a NULL name */
     const struct assay_attr *attrs;     /* NULL: none */
     const struct assay_tol *tol;        /* NULL: defaults only; ended by tau < 0 */
     int n_tol;
 
-    /* Shapes (and where needed ranges, attributes) of a generated case whose dtypes, class and default ranges are set.
-     * NULL: all inputs present, of one shape. */
-    enum assay_status (*sample)(struct assay_sampler *s, struct assay_case *c, struct assay_err *err);
+    /* Shapes (and where needed ranges, attributes) of a generated case whose dtypes, class and
+     * default ranges are set. NULL: all inputs present, of one shape. */
+    enum assay_status (*sample)(struct assay_sampler *s, struct assay_case *c,
+                                struct assay_err *err);
     /* Constraints beyond dtype sets, presence and attribute types, which spec checks. */
     enum assay_status (*check)(const struct assay_args *a, struct assay_err *err);
     /* Sets a->out[] (dtype, rank, shape; data NULL). List outputs are allocated from a->arena.
@@ -191,7 +206,8 @@ struct assay_op {
      * dtype. With a->native: the same-precision run, outputs in the contract's dtypes. Same bits
      * for any thread count. */
     enum assay_status (*golden)(const struct assay_args *a, struct assay_err *err);
-    /* A body of its own where the same-precision reference really differs. NULL: golden with a->native. */
+    /* A body of its own where the same-precision reference really differs. NULL: golden with
+     * a->native. */
     enum assay_status (*native)(const struct assay_args *a, struct assay_err *err);
     void (*work)(const struct assay_args *a, struct assay_work *w);
 
@@ -224,11 +240,12 @@ void assay_op_header(const struct assay_op *op, struct assay_text *out);
  * listed in reloc[], to be turned into pointers where the block is mapped.
  */
 struct assay_packed {
-    size_t size;      /* bytes used of dst */
+    size_t size; /* bytes used of dst */
     int n_reloc;
     uint32_t reloc[ASSAY_MAX_ATTR];
 };
-enum assay_status assay_attrs_pack(const struct assay_op *op, const struct assay_value *attr, void *dst, size_t cap,
-                                   struct assay_packed *out, struct assay_err *err);
+enum assay_status assay_attrs_pack(const struct assay_op *op, const struct assay_value *attr,
+                                   void *dst, size_t cap, struct assay_packed *out,
+                                   struct assay_err *err);
 
 #endif

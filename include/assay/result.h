@@ -16,19 +16,20 @@
 struct assay_row {
     const struct assay_op *op;
     int case_id;
-    bool done;               /* false: not run (yet) */
-    bool failed_here;        /* our fault: `reason` says what; neither pass nor fail of the candidate */
+    bool done;        /* false: not run (yet) */
+    bool failed_here; /* our fault: `reason` says what; neither pass nor fail of the candidate */
     enum assay_verdict verdict;
-    char reason[512];        /* readable; empty when PASS */
+    char reason[512];         /* readable; empty when PASS */
     struct assay_match match; /* of the first set that failed, else of the worst that passed */
     bool timed;
     struct assay_time time;
-    struct assay_pair *pairs; /* time.n_pairs entries, owned by the result's arena; NULL when read without */
+    struct assay_pair
+        *pairs; /* time.n_pairs entries, owned by the result's arena; NULL when read without */
     double t_hw_ns;
     enum assay_unit bottleneck;
-    double hap;              /* NaN: none */
+    double hap; /* NaN: none */
     int sets_checked, sets_golden, sets_escalated;
-    uint64_t seed;           /* of its inputs, drawn after the build; 0: not run */
+    uint64_t seed; /* of its inputs, drawn after the build; 0: not run */
     double wall_s;
 };
 
@@ -37,8 +38,8 @@ struct assay_build_row {
     const struct assay_op *op;
     bool done, present, compiled;
     bool failed_here;
-    char *diagnostics;       /* trimmed; owned by the result's arena; NULL: none */
-    char hash[65];           /* of the library, hex, empty when not built */
+    char *diagnostics; /* trimmed; owned by the result's arena; NULL: none */
+    char hash[65];     /* of the library, hex, empty when not built */
     double wall_s;
 };
 
@@ -46,14 +47,14 @@ struct assay_manifest {
     char version[32];
     char submission[256], baseline[256], suite[256];
     char compiler[128], cpu[128], kernel[128], date[32];
-    char target[16], trust[64];   /* "B: seccomp, ..." ; "none" marks the run untrusted */
+    char target[16], trust[64]; /* "B: seccomp, ..." ; "none" marks the run untrusted */
     bool trusted;
     enum assay_rules rules;
     int threads;
     bool timing;
-    bool seed_given;         /* --seed: a debugging run, marked */
+    bool seed_given; /* --seed: a debugging run, marked */
     uint64_t seed;
-    char cases[256];         /* the selection, as given */
+    char cases[256]; /* the selection, as given */
 };
 
 struct assay_result {
@@ -61,11 +62,11 @@ struct assay_result {
     struct assay_machine machine;
     struct assay_build_row *builds; /* one an operator, in order of the run */
     int n_builds;
-    struct assay_row *rows;         /* grouped by operator in the same order */
+    struct assay_row *rows; /* grouped by operator in the same order */
     int n_rows;
     bool interrupted;
     double wall_s;
-    struct assay_arena arena;       /* owns rows, builds, pairs, diagnostics */
+    struct assay_arena arena; /* owns rows, builds, pairs, diagnostics */
 };
 void assay_result_release(struct assay_result *r);
 
@@ -73,38 +74,47 @@ void assay_result_release(struct assay_result *r);
 void assay_result_op_score(const struct assay_result *r, int build, struct assay_op_score *s);
 struct assay_total_score {
     int n_ops, n_cases, n_correct, n_failed_here, n_not_run;
-    double mean, sum;        /* of operator scores */
-    double hap;              /* mean over operators with one, NaN when none */
+    double mean, sum; /* of operator scores */
+    double hap;       /* mean over operators with one, NaN when none */
 };
 /* tier 0: all (L1..L4). */
 void assay_result_total(const struct assay_result *r, int tier, struct assay_total_score *t);
 
-/* ---- sinks: called as results come ------------------------------------------------------------ */
+/* ---- sinks: called as results come ------------------------------------------------------------
+ */
 
 /* One sink a file under src/report/. Every hook may be NULL. */
 struct assay_sink {
     const char *name;
     void *self;
     enum assay_status (*begin)(void *self, const struct assay_result *r, struct assay_err *err);
-    enum assay_status (*build)(void *self, const struct assay_result *r, int build, struct assay_err *err);
-    enum assay_status (*row)(void *self, const struct assay_result *r, int row, struct assay_err *err);
+    enum assay_status (*build)(void *self, const struct assay_result *r, int build,
+                               struct assay_err *err);
+    enum assay_status (*row)(void *self, const struct assay_result *r, int row,
+                             struct assay_err *err);
     enum assay_status (*end)(void *self, const struct assay_result *r, struct assay_err *err);
 };
 
-/* The table per operator and tier, failing cases with the command that repeats each. To a stream. */
+/* The table per operator and tier, failing cases with the command that repeats each. To a stream.
+ */
 void assay_report_text(const struct assay_result *r, bool colour, void *file);
 
 /*
- * The JSON sink. While the run goes on, PATH.partial holds one JSON line for the manifest and one for each build
- * and case as they end (appended and flushed); end() writes PATH whole through a rename and removes the partial. "-": stdout, no partial.
+ * The JSON sink. While the run goes on, PATH.partial holds one JSON line for the manifest and one
+ * for each build and case as they end (appended and flushed); end() writes PATH whole through a
+ * rename and removes the partial. "-": stdout, no partial.
  */
-enum assay_status assay_report_json_open(struct assay_sink *sink, const char *path, bool resume, struct assay_err *err);
+enum assay_status assay_report_json_open(struct assay_sink *sink, const char *path, bool resume,
+                                         struct assay_err *err);
 void assay_report_json_close(struct assay_sink *sink);
-/* Marks rows and builds of r that PATH.partial (or PATH) already has as done and fills them in; ASSAY_INVALID when it belongs to
- * another run (submission, suite, rules, version, threads, timing differ). n_found: how many rows. */
-enum assay_status assay_report_json_resume(struct assay_result *r, const char *path, int *n_found, struct assay_err *err);
+/* Marks rows and builds of r that PATH.partial (or PATH) already has as done and fills them in;
+ * ASSAY_INVALID when it belongs to another run (submission, suite, rules, version, threads, timing
+ * differ). n_found: how many rows. */
+enum assay_status assay_report_json_resume(struct assay_result *r, const char *path, int *n_found,
+                                           struct assay_err *err);
 /* Reads a finished result file whole. find looks operators up. */
 typedef const struct assay_op *(*assay_op_find_fn)(const char *name);
-enum assay_status assay_result_read(struct assay_result *r, const char *path, assay_op_find_fn find, struct assay_err *err);
+enum assay_status assay_result_read(struct assay_result *r, const char *path, assay_op_find_fn find,
+                                    struct assay_err *err);
 
 #endif

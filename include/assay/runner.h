@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * runner.h: drives any target: builds a submission's kernel, starts it locked in a process of its own, has it
- * handle blocks of calls on shared memory, and reads the clock around them.
+ * runner.h: drives any target: builds a submission's kernel, starts it locked in a process of its
+ * own, has it handle blocks of calls on shared memory, and reads the clock around them.
  *
  *     assay_session_open(&s, &assay_target_cpu, &options, err);
- *     assay_session_reserve(s, in_bytes, out_bytes, err);          once, the largest case of the run
- *     assay_session_build(s, &built, "examples/first", op, err);
- *     assay_side_start(&side, s, ASSAY_CAND, &built, op, &args, n_sets, &facts, err);
+ *     assay_session_reserve(s, in_bytes, out_bytes, err);          once, the largest case of the
+ * run assay_session_build(s, &built, "examples/first", op, err); assay_side_start(&side, s,
+ * ASSAY_CAND, &built, op, &args, n_sets, &facts, err);
  *         ... write inputs of sets 0..n-1 while the side is stopped ...
  *     assay_side_block(side, &block, &facts, err);                 stopped again on return
  *         ... read outputs ...
  *     assay_side_end(side);
  *
- * Memory: one input arena, written here and read-only there; one output arena a side, never mapped in the other. A
- * set is one complete group of inputs or outputs; set k lies k * stride after set 0.
+ * Memory: one input arena, written here and read-only there; one output arena a side, never mapped
+ * in the other. A set is one complete group of inputs or outputs; set k lies k * stride after set
+ * 0.
  */
 #ifndef ASSAY_RUNNER_H
 #define ASSAY_RUNNER_H
@@ -26,23 +27,24 @@ enum assay_role { ASSAY_BASE, ASSAY_CAND, ASSAY_N_ROLES };
 /* What happened in a process, as seen from outside. verdict PASS: it did what was asked. */
 struct assay_facts {
     enum assay_verdict verdict;
-    char reason[320];   /* readable; empty on PASS */
-    int signal;         /* that ended it, 0 */
-    int n_done;         /* calls that returned 0 */
-    double block_ns;    /* wall time of the block */
-    double null_ns;     /* wall time of one null call, measured in the same turn */
-    bool disturbed;     /* the process lost its core in the block */
-    char trust[64];     /* the level it runs at, from start */
+    char reason[320]; /* readable; empty on PASS */
+    int signal;       /* that ended it, 0 */
+    int n_done;       /* calls that returned 0 */
+    double block_ns;  /* wall time of the block */
+    double null_ns;   /* wall time of one null call, measured in the same turn */
+    bool disturbed;   /* the process lost its core in the block */
+    char trust[64];   /* the level it runs at, from start */
     bool trusted;
 };
 
 /* The library of one operator of one submission. */
 struct assay_built {
-    bool present;       /* the submission has sources for the operator */
+    bool present; /* the submission has sources for the operator */
     bool compiled;
-    char library[512];  /* path */
-    char *diagnostics;  /* trimmed and scrubbed, malloc'ed, NULL: none */
-    char compiler[128];
+    char library[512]; /* path */
+    char *diagnostics; /* trimmed and scrubbed, malloc'ed, NULL: none */
+    char hash[65]; /* SHA-256 of the library, hex; the same sources and compiler give the same */
+    char compiler[128]; /* first line of its --version */
     double wall_s;
 };
 void assay_built_release(struct assay_built *b);
@@ -73,32 +75,41 @@ struct assay_target;
 enum assay_status assay_session_open(struct assay_session **s, const struct assay_target *target,
                                      const struct assay_session_options *o, struct assay_err *err);
 void assay_session_close(struct assay_session *s);
-/* Makes the arenas at least this large, touched and sealed. Not while a side runs. ASSAY_NOMEM: not runnable here. */
-enum assay_status assay_session_reserve(struct assay_session *s, size_t in_bytes, const size_t out_bytes[ASSAY_N_ROLES],
+/* Makes the arenas at least this large, touched and sealed. Not while a side runs. ASSAY_NOMEM: not
+ * runnable here. */
+enum assay_status assay_session_reserve(struct assay_session *s, size_t in_bytes,
+                                        const size_t out_bytes[ASSAY_N_ROLES],
                                         struct assay_err *err);
 /* A failed or absent build is a fact in *b; errors are ours. */
-enum assay_status assay_session_build(struct assay_session *s, struct assay_built *b, const char *submission,
-                                      const struct assay_op *op, struct assay_err *err);
+enum assay_status assay_session_build(struct assay_session *s, struct assay_built *b,
+                                      const char *submission, const struct assay_op *op,
+                                      struct assay_err *err);
 
 /* Bytes between sets of these arguments. */
-enum assay_status assay_set_stride(const struct assay_args *args, size_t *in_stride, size_t *out_stride, struct assay_err *err);
-/* Binds copies of the slots to set k: inputs of the session, outputs of a role. in and out hold as many entries as
- * the operator has parameters; their tensors are written to. */
-void assay_session_bind(struct assay_session *s, const struct assay_op *op, struct assay_args *args, enum assay_role role, int set);
+enum assay_status assay_set_stride(const struct assay_args *args, size_t *in_stride,
+                                   size_t *out_stride, struct assay_err *err);
+/* Binds copies of the slots to set k: inputs of the session, outputs of a role. in and out hold as
+ * many entries as the operator has parameters; their tensors are written to. */
+void assay_session_bind(struct assay_session *s, const struct assay_op *op, struct assay_args *args,
+                        enum assay_role role, int set);
 
-/* Starts a process, locked, with the library loaded, for one case. args: contract of the case. facts say whether it
- * got as far as waiting for calls; then *side is set, else NULL. */
-enum assay_status assay_side_start(struct assay_side **side, struct assay_session *s, enum assay_role role,
-                                   const struct assay_built *built, const struct assay_op *op, const struct assay_args *args,
+/* Starts a process, locked, with the library loaded, for one case. args: contract of the case.
+ * facts say whether it got as far as waiting for calls; then *side is set, else NULL. */
+enum assay_status assay_side_start(struct assay_side **side, struct assay_session *s,
+                                   enum assay_role role, const struct assay_built *built,
+                                   const struct assay_op *op, const struct assay_args *args,
                                    int n_sets, struct assay_facts *facts, struct assay_err *err);
-/* Runs a block. After a verdict other than PASS the process is gone; only assay_side_end may follow. */
-enum assay_status assay_side_block(struct assay_side *side, const struct assay_block *b, struct assay_facts *facts,
-                                   struct assay_err *err);
-/* Sizes used of data-dependent outputs, as set k's call returned them (checked against capacity: -1 when out of range). */
+/* Runs a block. After a verdict other than PASS the process is gone; only assay_side_end may
+ * follow. */
+enum assay_status assay_side_block(struct assay_side *side, const struct assay_block *b,
+                                   struct assay_facts *facts, struct assay_err *err);
+/* Sizes used of data-dependent outputs, as set k's call returned them (checked against capacity: -1
+ * when out of range). */
 int64_t assay_side_used(const struct assay_side *side, int set, int output);
 void assay_side_end(struct assay_side *side); /* kills; NULL is fine */
 
-/* ---- what a target implements ------------------------------------------------------------------ */
+/* ---- what a target implements ------------------------------------------------------------------
+ */
 
 /* Shared memory of a session as a target sees it. */
 struct assay_shared {
@@ -115,23 +126,25 @@ struct assay_start {
     const struct assay_shared *in, *out;
     size_t in_stride, out_stride;
     int n_sets;
-    const int *cpus;               /* cores for the process */
-    int n_cpus;                    /* 0: do not pin */
-    bool spin;                     /* a spare core: hand over by spinning */
+    const int *cpus; /* cores for the process */
+    int n_cpus;      /* 0: do not pin */
+    bool spin;       /* a spare core: hand over by spinning */
 };
 
 struct assay_target {
     const char *name;
-    enum assay_status (*build)(struct assay_built *b, const struct assay_session_options *o, const char *dir,
-                               const char *submission, const struct assay_op *op, struct assay_err *err);
-    enum assay_status (*start)(void **proc, const struct assay_start *s, struct assay_facts *facts, struct assay_err *err);
-    /* One call on a set; null: the same hand-over without the kernel. Returns when it is done, or false with the
-     * verdict in facts when the process ended or deadline_s passed. */
+    enum assay_status (*build)(struct assay_built *b, const struct assay_session_options *o,
+                               const char *dir, const char *submission, const struct assay_op *op,
+                               struct assay_err *err);
+    enum assay_status (*start)(void **proc, const struct assay_start *s, struct assay_facts *facts,
+                               struct assay_err *err);
+    /* One call on a set; null: the same hand-over without the kernel. Returns when it is done, or
+     * false with the verdict in facts when the process ended or deadline_s passed. */
     bool (*call)(void *proc, int set, bool null, double timeout_s, struct assay_facts *facts);
-    bool (*stop)(void *proc, struct assay_facts *facts);   /* freeze it between blocks */
+    bool (*stop)(void *proc, struct assay_facts *facts); /* freeze it between blocks */
     bool (*resume)(void *proc, struct assay_facts *facts);
     int64_t (*used)(const void *proc, int set, int output);
-    long (*switches)(const void *proc);                    /* involuntary context switches so far, -1 unknown */
+    long (*switches)(const void *proc); /* involuntary context switches so far, -1 unknown */
     void (*end)(void *proc);
 };
 extern const struct assay_target assay_target_cpu;

@@ -18,13 +18,13 @@ extern "C" {
 #endif
 
 /* Numbers are append-only. */
-#define ASSAY_STATUS_MAP(X)                                \
-    X(OK, 0, "ok")                                         \
-    X(INVALID, 1, "invalid argument")                      \
-    X(UNSUPPORTED, 2, "not supported here")                \
-    X(NOMEM, 3, "out of memory")                           \
-    X(IO, 4, "input or output error")                      \
-    X(PARSE, 5, "malformed input")                         \
+#define ASSAY_STATUS_MAP(X)                 \
+    X(OK, 0, "ok")                          \
+    X(INVALID, 1, "invalid argument")       \
+    X(UNSUPPORTED, 2, "not supported here") \
+    X(NOMEM, 3, "out of memory")            \
+    X(IO, 4, "input or output error")       \
+    X(PARSE, 5, "malformed input")          \
     X(INTERNAL, 6, "internal error")
 
 enum assay_status {
@@ -47,17 +47,19 @@ struct assay_err {
 const char *assay_status_text(enum assay_status st);
 
 /* Writes the reason into err (which may be NULL) and returns st. */
-enum assay_status assay_fail(struct assay_err *err, enum assay_status st, const char *fmt, ...) ASSAY_PRINTF(3, 4);
+enum assay_status assay_fail(struct assay_err *err, enum assay_status st, const char *fmt, ...)
+    ASSAY_PRINTF(3, 4);
 
 /* Puts "context: " in front of the reason in err (which may be NULL) and returns st. */
-enum assay_status assay_wrap(struct assay_err *err, enum assay_status st, const char *fmt, ...) ASSAY_PRINTF(3, 4);
+enum assay_status assay_wrap(struct assay_err *err, enum assay_status st, const char *fmt, ...)
+    ASSAY_PRINTF(3, 4);
 
 /* For leaf code that owns nothing. */
-#define ASSAY_TRY(expr)                        \
-    do {                                       \
-        enum assay_status assay_st_ = (expr);  \
-        if (assay_st_ != ASSAY_OK)             \
-            return assay_st_;                  \
+#define ASSAY_TRY(expr)                       \
+    do {                                      \
+        enum assay_status assay_st_ = (expr); \
+        if (assay_st_ != ASSAY_OK)            \
+            return assay_st_;                 \
     } while (0)
 
 #ifdef __cplusplus

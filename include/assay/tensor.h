@@ -12,14 +12,14 @@
 #include "assay/status.h"
 
 struct assay_tensor {
-    void *data;             /* NULL while only the shape is known */
+    void *data; /* NULL while only the shape is known */
     enum assay_dtype dtype;
-    int rank;               /* 0 .. ASSAY_MAX_RANK */
+    int rank; /* 0 .. ASSAY_MAX_RANK */
     int64_t shape[ASSAY_MAX_RANK];
 };
 
 size_t assay_dtype_size(enum assay_dtype d);
-const char *assay_dtype_name(enum assay_dtype d);           /* "float16", "bfloat16", "int8", "bool", ... */
+const char *assay_dtype_name(enum assay_dtype d); /* "float16", "bfloat16", "int8", "bool", ... */
 bool assay_dtype_parse(const char *name, enum assay_dtype *d); /* false: unknown */
 bool assay_dtype_is_float(enum assay_dtype d);
 /* Largest finite value, and smallest (most negative) value, as a double (2^63-1 rounds up). */
@@ -36,7 +36,8 @@ double assay_round_to(enum assay_dtype d, double x);
 /* Number of elements. The shape must have passed assay_tensor_size() or be known small. */
 int64_t assay_numel(const struct assay_tensor *t);
 /* Checks rank and extents (each >= 0) and gives elements and bytes; ASSAY_INVALID on overflow. */
-enum assay_status assay_tensor_size(const struct assay_tensor *t, int64_t *numel, size_t *bytes, struct assay_err *err);
+enum assay_status assay_tensor_size(const struct assay_tensor *t, int64_t *numel, size_t *bytes,
+                                    struct assay_err *err);
 bool assay_same_shape(const struct assay_tensor *a, const struct assay_tensor *b);
 /* "float16 [3,4]" into buf; returns buf. */
 const char *assay_tensor_text(const struct assay_tensor *t, char *buf, size_t size);
@@ -55,18 +56,21 @@ void assay_store_n(const struct assay_tensor *t, int64_t i, int64_t n, const dou
 /* Axis in 0 .. rank-1 from one that may be negative, or -1 when out of range. */
 int assay_axis(const struct assay_tensor *t, int64_t axis);
 /* Splits the shape at axis: outer x n x inner. */
-void assay_split(const struct assay_tensor *t, int axis, int64_t *outer, int64_t *n, int64_t *inner);
+void assay_split(const struct assay_tensor *t, int axis, int64_t *outer, int64_t *n,
+                 int64_t *inner);
 
 /*
- * Reads a .npy file, version 1.0 to 3.0, little-endian, C order, into memory of the arena. `<u2` gives
- * ASSAY_BF16 when as_bf16, else ASSAY_UNSUPPORTED (there is no uint16 tensor). Every header field is checked against the
- * length of the file; hostile headers give ASSAY_PARSE. The parse variant reads from memory (copied).
+ * Reads a .npy file, version 1.0 to 3.0, little-endian, C order, into memory of the arena. `<u2`
+ * gives ASSAY_BF16 when as_bf16, else ASSAY_UNSUPPORTED (there is no uint16 tensor). Every header
+ * field is checked against the length of the file; hostile headers give ASSAY_PARSE. The parse
+ * variant reads from memory (copied).
  */
-enum assay_status assay_npy_read(struct assay_tensor *t, const char *path, bool as_bf16, struct assay_arena *arena,
-                                 struct assay_err *err);
-enum assay_status assay_npy_parse(struct assay_tensor *t, const void *bytes, size_t len, bool as_bf16,
-                                  struct assay_arena *arena, struct assay_err *err);
+enum assay_status assay_npy_read(struct assay_tensor *t, const char *path, bool as_bf16,
+                                 struct assay_arena *arena, struct assay_err *err);
+enum assay_status assay_npy_parse(struct assay_tensor *t, const void *bytes, size_t len,
+                                  bool as_bf16, struct assay_arena *arena, struct assay_err *err);
 /* Writes version 1.0; bf16 is written as `<u2`. Whole or untouched. */
-enum assay_status assay_npy_write(const struct assay_tensor *t, const char *path, struct assay_err *err);
+enum assay_status assay_npy_write(const struct assay_tensor *t, const char *path,
+                                  struct assay_err *err);
 
 #endif

@@ -28,11 +28,12 @@ struct assay_pair {
 
 /* The estimate. */
 struct assay_time {
-    int n_pairs, n_calls, n_discarded; /* pairs measured; calls in them; pairs left out as disturbed */
-    double base_ns;               /* lower quartile of the baseline's blocks */
-    double cand_ns;               /* base_ns * ratio */
+    int n_pairs, n_calls,
+        n_discarded; /* pairs measured; calls in them; pairs left out as disturbed */
+    double base_ns;  /* lower quartile of the baseline's blocks */
+    double cand_ns;  /* base_ns * ratio */
     double ratio, ratio_lo, ratio_hi; /* T_cand / T_base and its 95 % interval */
-    double null_ns;               /* null call, median */
+    double null_ns;                   /* null call, median */
     unsigned flags;
 };
 
@@ -47,10 +48,12 @@ struct assay_plan_limits {
 struct assay_plan; /* opaque */
 struct assay_plan *assay_plan_new(const struct assay_plan_limits *lim, struct assay_key key);
 void assay_plan_free(struct assay_plan *p);
-/* The next block: calls (random around the aim, from the baseline's time so far) and who goes first. */
+/* The next block: calls (random around the aim, from the baseline's time so far) and who goes
+ * first. */
 void assay_plan_next(struct assay_plan *p, int *n_calls, bool *cand_first);
 /* Adds a measured pair; null_ns is the null call's time per call in the same block. */
-enum assay_status assay_plan_add(struct assay_plan *p, const struct assay_pair *pair, double null_ns);
+enum assay_status assay_plan_add(struct assay_plan *p, const struct assay_pair *pair,
+                                 double null_ns);
 /* True when the interval is narrow enough or max_pairs is reached. */
 bool assay_plan_done(const struct assay_plan *p);
 void assay_plan_estimate(const struct assay_plan *p, struct assay_time *t);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* debug.c: one case in an unlocked process, under a debugger if wanted; judged, never timed, never scored. */
+/* debug.c: one case in an unlocked process, under a debugger if wanted; judged, never timed, never
+ * scored. */
 #include "assay/bench.h"
 
 #include "bench/measure.h"
@@ -37,18 +38,22 @@ static enum assay_status find_case(struct debug *d, int case_id, struct assay_er
     for (int i = 0; i < d->suite.n; i++)
         if (d->suite.cases[i].id == case_id)
             d->c = &d->suite.cases[i];
-    return d->c ? ASSAY_OK : assay_fail(err, ASSAY_INVALID, "no case '%s/%d' in the suite", d->op->name, case_id);
+    return d->c ? ASSAY_OK
+                : assay_fail(err, ASSAY_INVALID, "no case '%s/%d' in the suite", d->op->name,
+                             case_id);
 }
 
-static enum assay_status dump_slots(const struct debug *d, const char *dir, const char *kind, const struct assay_slot *slots,
-                                    const struct assay_param *table, struct assay_err *err)
+static enum assay_status dump_slots(const struct debug *d, const char *dir, const char *kind,
+                                    const struct assay_slot *slots, const struct assay_param *table,
+                                    struct assay_err *err)
 {
     char path[ASSAY_PATH_MAX];
 
     for (int i = 0; table[i].name; i++)
         for (int64_t k = 0; k < slots[i].n; k++) {
             if (table[i].flags & ASSAY_PARAM_LIST)
-                snprintf(path, sizeof path, "%.3500s/%s%02d_%s_%lld.npy", dir, kind, i, table[i].name, (long long)k);
+                snprintf(path, sizeof path, "%.3500s/%s%02d_%s_%lld.npy", dir, kind, i,
+                         table[i].name, (long long)k);
             else
                 snprintf(path, sizeof path, "%.3500s/%s%02d_%s.npy", dir, kind, i, table[i].name);
             ASSAY_TRY(assay_npy_write(&slots[i].t[k], path, err));
@@ -108,11 +113,13 @@ static enum assay_status run_once(struct debug *d, struct assay_err *err)
     ASSAY_TRY(assay_set_stride(&d->args, &in, &out, err));
     outs[ASSAY_CAND] = out;
     ASSAY_TRY(assay_session_reserve(d->session, in, outs, err));
-    ASSAY_TRY(assay_side_start(&d->side, d->session, ASSAY_CAND, &d->built, d->op, &d->args, 1, &f, err));
+    ASSAY_TRY(
+        assay_side_start(&d->side, d->session, ASSAY_CAND, &d->built, d->op, &d->args, 1, &f, err));
     if (f.verdict == ASSAY_PASS) {
         assay_session_bind(d->session, d->op, &d->args, ASSAY_CAND, 0);
         ASSAY_TRY(assay_inputs_fill(&d->args, d->c, seed, 0, false, err));
-        assay_poison(d->args.out, assay_op_n_out(d->op), assay_key(seed, d->op->name, d->c->id, -1, 0));
+        assay_poison(d->args.out, assay_op_n_out(d->op),
+                     assay_key(seed, d->op->name, d->c->id, -1, 0));
         ASSAY_TRY(assay_side_block(d->side, &block, &f, err));
     }
     d->row->verdict = f.verdict;
@@ -137,12 +144,15 @@ static enum assay_status open_and_build(struct debug *d, char *const *wrap, stru
         return ASSAY_OK;
     d->row->verdict = ASSAY_COMPILE_FAILED;
     snprintf(d->row->reason, sizeof d->row->reason, "%.500s",
-             !d->built.present ? "not submitted" : d->built.diagnostics ? d->built.diagnostics : "does not compile");
+             !d->built.present      ? "not submitted"
+             : d->built.diagnostics ? d->built.diagnostics
+                                    : "does not compile");
     return ASSAY_OK;
 }
 
-enum assay_status assay_bench_debug(struct assay_row *row, const struct assay_run_options *o, int case_id, char *const *wrap,
-                                    const char *dump_dir, struct assay_err *err)
+enum assay_status assay_bench_debug(struct assay_row *row, const struct assay_run_options *o,
+                                    int case_id, char *const *wrap, const char *dump_dir,
+                                    struct assay_err *err)
 {
     struct debug *d = assay_alloc_zero(sizeof *d);
     enum assay_status st;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* judge_set.c: one set of outputs under the full standard: golden, and native where it is needed. */
+/* judge_set.c: one set of outputs under the full standard: golden, and native where it is needed.
+ */
 #include "bench/measure.h"
 
 #include <stdio.h>
@@ -13,8 +14,8 @@ static double now_s(void)
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-enum assay_status assay__judge_set(struct assay_match *match, struct judged *j, const struct assay_args *args,
-                                   struct assay_err *err)
+enum assay_status assay__judge_set(struct assay_match *match, struct judged *j,
+                                   const struct assay_args *args, struct assay_err *err)
 {
     struct assay_slot want[ASSAY_MAX_OUT] = { 0 }, native[ASSAY_MAX_OUT] = { 0 };
     const struct assay_op *op = j->c->op;
@@ -34,13 +35,15 @@ enum assay_status assay__judge_set(struct assay_match *match, struct judged *j, 
     return assay_judge(match, NULL, j->options->rules, op, &a, a.out, want, native, err);
 }
 
-const char *assay__damage_text(char *buf, size_t size, const struct assay_op *op, const struct assay_damage *d)
+const char *assay__damage_text(char *buf, size_t size, const struct assay_op *op,
+                               const struct assay_damage *d)
 {
     const struct assay_param *p = &op->out[d->slot];
     const char *where = d->before ? "before" : "past";
 
     if (p->flags & ASSAY_PARAM_LIST)
-        snprintf(buf, size, "wrote %lld bytes %s output %s[%lld]", (long long)d->reach, where, p->name, (long long)d->elem);
+        snprintf(buf, size, "wrote %lld bytes %s output %s[%lld]", (long long)d->reach, where,
+                 p->name, (long long)d->elem);
     else
         snprintf(buf, size, "wrote %lld bytes %s output %s", (long long)d->reach, where, p->name);
     return buf;

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * measure.c: the loop of one case: make inputs, call baseline, call candidate, compare, hand the pair to timing.
+ * measure.c: the loop of one case: make inputs, call baseline, call candidate, compare, hand the
+ * pair to timing.
  *
- * The first block is one call on the case's own values, judged by the golden. Every timed block has fresh values
- * (classes zeros, special and boundary: on [-1, 1]); all its outputs are compared with the baseline's on the same
- * inputs, secret ones are judged by the golden, and whatever disagrees is escalated to the golden: the baseline
- * never condemns. While a golden runs both sides are frozen.
+ * The first block is one call on the case's own values, judged by the golden. Every timed block has
+ * fresh values (classes zeros, special and boundary: on [-1, 1]); all its outputs are compared with
+ * the baseline's on the same inputs, secret ones are judged by the golden, and whatever disagrees
+ * is escalated to the golden: the baseline never condemns. While a golden runs both sides are
+ * frozen.
  */
 #include "bench/measure.h"
 
@@ -34,11 +36,11 @@ struct bench {
     struct assay_arena contract; /* shapes of the arguments */
     struct assay_key key;        /* order, lengths and secrets of this case */
     int n_sets;
-    uint64_t draw;               /* inputs made so far */
-    double timeout_s;            /* of a call of the candidate */
+    uint64_t draw;                /* inputs made so far */
+    double timeout_s;             /* of a call of the candidate */
     int64_t allow[ASSAY_MAX_OUT]; /* odd positions that pass without escalation */
     int n_passed_escalations;
-    bool over;                   /* a verdict is in, or the baseline failed */
+    bool over; /* a verdict is in, or the baseline failed */
 };
 
 static double now_s(void)
@@ -59,7 +61,8 @@ int assay__measure_sets(const struct assay_args *args, bool timing)
     return n < 1 ? 1 : n > MAX_SETS ? MAX_SETS : (int)n;
 }
 
-/* ---- sets -------------------------------------------------------------------------------------- */
+/* ---- sets --------------------------------------------------------------------------------------
+ */
 
 static void bind(struct bench *b, int set)
 {
@@ -72,7 +75,8 @@ static enum assay_status prepare(struct bench *b, int n, bool timing_values, str
 {
     for (int set = 0; set < n; set++) {
         bind(b, set);
-        ASSAY_TRY(assay_inputs_fill(&b->at[ASSAY_CAND], b->m->c, b->m->seed, b->draw, timing_values, err));
+        ASSAY_TRY(assay_inputs_fill(&b->at[ASSAY_CAND], b->m->c, b->m->seed, b->draw, timing_values,
+                                    err));
         for (int r = 0; r < ASSAY_N_ROLES; r++)
             if (b->side[r])
                 assay_poison(b->at[r].out, assay_op_n_out(b->op),
@@ -98,7 +102,8 @@ static bool take_sizes(struct bench *b, enum assay_role r, int set)
     return true;
 }
 
-/* After bind() and take_sizes() the shapes are those of one call; this brings the capacities back. */
+/* After bind() and take_sizes() the shapes are those of one call; this brings the capacities back.
+ */
 static void restore_sizes(struct bench *b, int64_t capacity[ASSAY_N_ROLES][ASSAY_MAX_OUT])
 {
     for (int r = 0; r < ASSAY_N_ROLES; r++)
@@ -107,7 +112,8 @@ static void restore_sizes(struct bench *b, int64_t capacity[ASSAY_N_ROLES][ASSAY
                 b->at[r].out[o].t[0].shape[0] = capacity[r][o];
 }
 
-/* ---- verdicts ---------------------------------------------------------------------------------- */
+/* ---- verdicts ----------------------------------------------------------------------------------
+ */
 
 static void condemn(struct bench *b, enum assay_verdict v, const char *reason)
 {
@@ -119,7 +125,8 @@ static void condemn(struct bench *b, enum assay_verdict v, const char *reason)
 static void blame_baseline(struct bench *b, const char *reason)
 {
     b->row->failed_here = true;
-    snprintf(b->row->reason, sizeof b->row->reason, "baseline failed, so there is no time: %.400s", reason);
+    snprintf(b->row->reason, sizeof b->row->reason, "baseline failed, so there is no time: %.400s",
+             reason);
     b->over = true;
 }
 
@@ -151,7 +158,8 @@ static void keep_match(struct bench *b, const struct assay_match *m)
 }
 
 /* One side's outputs of the bound set by the golden; true when they pass. */
-static enum assay_status judge_side(bool *passed, struct bench *b, enum assay_role r, struct assay_err *err)
+static enum assay_status judge_side(bool *passed, struct bench *b, enum assay_role r,
+                                    struct assay_err *err)
 {
     struct assay_match match;
 
@@ -164,7 +172,8 @@ static enum assay_status judge_side(bool *passed, struct bench *b, enum assay_ro
     return ASSAY_OK;
 }
 
-/* The bound set under the full standard, both sides. What honest sides differ in sets the allowance. */
+/* The bound set under the full standard, both sides. What honest sides differ in sets the
+ * allowance. */
 static enum assay_status judge_both(struct bench *b, bool escalated, struct assay_err *err)
 {
     int64_t odd[ASSAY_MAX_OUT] = { 0 };
@@ -177,7 +186,8 @@ static enum assay_status judge_both(struct bench *b, bool escalated, struct assa
     ASSAY_TRY(judge_side(&passed, b, ASSAY_BASE, err));
     if (!passed)
         return ASSAY_OK;
-    assay_agree(odd, b->allow, b->op, &b->at[ASSAY_CAND], b->at[ASSAY_CAND].out, b->at[ASSAY_BASE].out, 0);
+    assay_agree(odd, b->allow, b->op, &b->at[ASSAY_CAND], b->at[ASSAY_CAND].out,
+                b->at[ASSAY_BASE].out, 0);
     if (escalated && ++b->n_passed_escalations < 3)
         return ASSAY_OK;
     for (int o = 0; o < ASSAY_MAX_OUT; o++)
@@ -202,12 +212,14 @@ static enum assay_status check_set(struct bench *b, int set, bool golden, struct
         if (!b->side[r] || !guards_hold(b, (enum assay_role)r))
             continue;
         if (!take_sizes(b, (enum assay_role)r, set))
-            blame(b, (enum assay_role)r, ASSAY_WRONG, "reported a size beyond the capacity of an output");
+            blame(b, (enum assay_role)r, ASSAY_WRONG,
+                  "reported a size beyond the capacity of an output");
     }
     if (!b->over && golden) {
         st = judge_both(b, false, err);
     } else if (!b->over && both &&
-               !assay_agree(odd, b->allow, b->op, &b->at[ASSAY_CAND], b->at[ASSAY_CAND].out, b->at[ASSAY_BASE].out, 0)) {
+               !assay_agree(odd, b->allow, b->op, &b->at[ASSAY_CAND], b->at[ASSAY_CAND].out,
+                            b->at[ASSAY_BASE].out, 0)) {
         b->row->sets_escalated++;
         st = judge_both(b, true, err);
     }
@@ -215,10 +227,11 @@ static enum assay_status check_set(struct bench *b, int set, bool golden, struct
     return st;
 }
 
-/* ---- blocks ------------------------------------------------------------------------------------ */
+/* ---- blocks ------------------------------------------------------------------------------------
+ */
 
-static enum assay_status run_side(struct assay_facts *f, struct bench *b, enum assay_role r, int n, bool timed,
-                                  struct assay_err *err)
+static enum assay_status run_side(struct assay_facts *f, struct bench *b, enum assay_role r, int n,
+                                  bool timed, struct assay_err *err)
 {
     struct assay_block block = {
         .n_calls = n,
@@ -233,14 +246,17 @@ static enum assay_status run_side(struct assay_facts *f, struct bench *b, enum a
     return ASSAY_OK;
 }
 
-/* A block of a side in its turn. Warm: the same block runs once untimed, then the outputs are poisoned again. */
-static enum assay_status turn(struct assay_facts *f, struct bench *b, enum assay_role r, int n, struct assay_err *err)
+/* A block of a side in its turn. Warm: the same block runs once untimed, then the outputs are
+ * poisoned again. */
+static enum assay_status turn(struct assay_facts *f, struct bench *b, enum assay_role r, int n,
+                              struct assay_err *err)
 {
     if (b->m->c->policy == ASSAY_WARM) {
         ASSAY_TRY(run_side(f, b, r, n, false, err));
         for (int set = 0; set < n && !b->over; set++) {
             bind(b, set);
-            assay_poison(b->at[r].out, assay_op_n_out(b->op), assay_key_sub(b->key, (uint32_t)(b->draw + (uint64_t)set)));
+            assay_poison(b->at[r].out, assay_op_n_out(b->op),
+                         assay_key_sub(b->key, (uint32_t)(b->draw + (uint64_t)set)));
         }
         if (b->over)
             return ASSAY_OK;
@@ -248,7 +264,8 @@ static enum assay_status turn(struct assay_facts *f, struct bench *b, enum assay
     return run_side(f, b, r, n, true, err);
 }
 
-/* Time per call without the hand-over; the clock's resolution is the least that a call can have taken. */
+/* Time per call without the hand-over; the clock's resolution is the least that a call can have
+ * taken. */
 static double per_call(const struct assay_facts *f, int n)
 {
     double ns = f->block_ns / n - f->null_ns;
@@ -256,7 +273,8 @@ static double per_call(const struct assay_facts *f, int n)
     return ns > 1 ? ns : 1;
 }
 
-/* The first call of both sides on the case's own values. *base_ns: how long the baseline took, cold. */
+/* The first call of both sides on the case's own values. *base_ns: how long the baseline took,
+ * cold. */
 static enum assay_status first_block(struct bench *b, double *base_ns, struct assay_err *err)
 {
     struct assay_facts f;
@@ -274,7 +292,8 @@ static enum assay_status first_block(struct bench *b, double *base_ns, struct as
 }
 
 /* One pair: two blocks on the same inputs in the given order, all outputs checked. */
-static enum assay_status one_pair(struct bench *b, struct assay_plan *plan, bool secret, int *n_calls, struct assay_err *err)
+static enum assay_status one_pair(struct bench *b, struct assay_plan *plan, bool secret,
+                                  int *n_calls, struct assay_err *err)
 {
     struct assay_facts f[ASSAY_N_ROLES];
     struct assay_pair pair;
@@ -304,7 +323,8 @@ static enum assay_status one_pair(struct bench *b, struct assay_plan *plan, bool
     return assay_plan_add(plan, &pair, (f[ASSAY_BASE].null_ns + f[ASSAY_CAND].null_ns) / 2);
 }
 
-static enum assay_status keep_time(struct bench *b, const struct assay_plan *plan, struct assay_err *err)
+static enum assay_status keep_time(struct bench *b, const struct assay_plan *plan,
+                                   struct assay_err *err)
 {
     struct assay_row *row = b->row;
     const struct assay_pair *pairs;
@@ -361,7 +381,8 @@ static enum assay_status time_case(struct bench *b, double base_ns, struct assay
     return st;
 }
 
-/* Without timing: a second set on fresh values when the golden is cheap, to catch what is remembered. */
+/* Without timing: a second set on fresh values when the golden is cheap, to catch what is
+ * remembered. */
 static enum assay_status second_set(struct bench *b, struct assay_err *err)
 {
     if (b->over || b->judged.golden_s > 0.1)
@@ -369,7 +390,8 @@ static enum assay_status second_set(struct bench *b, struct assay_err *err)
     return first_block(b, &(double){ 0 }, err);
 }
 
-/* ---- the case ---------------------------------------------------------------------------------- */
+/* ---- the case ----------------------------------------------------------------------------------
+ */
 
 static void note_trust(struct bench *b, const struct assay_facts *f)
 {
@@ -386,7 +408,8 @@ static enum assay_status start_side(struct bench *b, enum assay_role r, struct a
 {
     struct assay_facts f;
 
-    ASSAY_TRY(assay_side_start(&b->side[r], b->m->session, r, b->m->built[r], b->op, &b->at[r], b->n_sets, &f, err));
+    ASSAY_TRY(assay_side_start(&b->side[r], b->m->session, r, b->m->built[r], b->op, &b->at[r],
+                               b->n_sets, &f, err));
     if (f.verdict != ASSAY_PASS)
         blame(b, r, f.verdict, f.reason);
     else
@@ -418,7 +441,8 @@ static enum assay_status set_up(struct bench *b, struct assay_err *err)
     return b->over ? ASSAY_OK : start_side(b, ASSAY_CAND, err);
 }
 
-enum assay_status assay__measure(struct assay_row *row, const struct measure_setup *m, struct assay_err *err)
+enum assay_status assay__measure(struct assay_row *row, const struct measure_setup *m,
+                                 struct assay_err *err)
 {
     struct bench b = {
         .m = m,

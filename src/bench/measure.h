@@ -14,8 +14,8 @@ struct measure_setup {
     const struct assay_case *c;
     const struct assay_built *built[ASSAY_N_ROLES]; /* [ASSAY_BASE] NULL: no timing */
     uint64_t seed;
-    struct assay_arena *scratch; /* reset by every case */
-    struct assay_arena *keep;    /* of the result: pairs */
+    struct assay_arena *scratch;     /* reset by every case */
+    struct assay_arena *keep;        /* of the result: pairs */
     struct assay_manifest *manifest; /* trust is noted here */
 };
 
@@ -23,23 +23,25 @@ struct measure_setup {
 int assay__measure_sets(const struct assay_args *args, bool timing);
 
 /*
- * Fills *row. There is no separate correctness phase: every call has fresh values and its outputs are judged, by the
- * golden or against the baseline's. Errors are ours and concern this case alone.
+ * Fills *row. There is no separate correctness phase: every call has fresh values and its outputs
+ * are judged, by the golden or against the baseline's. Errors are ours and concern this case alone.
  */
-enum assay_status assay__measure(struct assay_row *row, const struct measure_setup *m, struct assay_err *err);
+enum assay_status assay__measure(struct assay_row *row, const struct measure_setup *m,
+                                 struct assay_err *err);
 
 /* judge_set.c: sets of one case under the full standard. */
 struct judged {
     const struct assay_run_options *options;
     const struct assay_case *c;
     struct assay_arena *scratch;
-    double golden_s;   /* the last golden took */
+    double golden_s; /* the last golden took */
     int n_golden;
 };
 /* Judges the outputs of args (bound, sizes used filled in) by golden and, where needed, native. */
-enum assay_status assay__judge_set(struct assay_match *match, struct judged *j, const struct assay_args *args,
-                                   struct assay_err *err);
+enum assay_status assay__judge_set(struct assay_match *match, struct judged *j,
+                                   const struct assay_args *args, struct assay_err *err);
 /* "wrote 8 bytes past output y". Returns buf. */
-const char *assay__damage_text(char *buf, size_t size, const struct assay_op *op, const struct assay_damage *d);
+const char *assay__damage_text(char *buf, size_t size, const struct assay_op *op,
+                               const struct assay_damage *d);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* run.c: the order of a run: plan all rows, then operator by operator build, measure, tell the sinks. */
+/* run.c: the order of a run: plan all rows, then operator by operator build, measure, tell the
+ * sinks. */
 #include "assay/bench.h"
 
 #include "bench/measure.h"
@@ -22,7 +23,7 @@ struct run {
     struct assay_session *session;
     struct assay_arena scratch;
     char baseline[ASSAY_PATH_MAX];
-    int n_done_now;                  /* rows measured in this run, for the ETA */
+    int n_done_now; /* rows measured in this run, for the ETA */
     double start, measuring;
 };
 
@@ -34,24 +35,30 @@ static double now_s(void)
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-/* ---- planning ---------------------------------------------------------------------------------- */
+/* ---- planning ----------------------------------------------------------------------------------
+ */
 
 static enum assay_status load_cases(struct run *run, struct assay_err *err)
 {
     const struct assay_run_options *o = run->o;
     char path[ASSAY_PATH_MAX + 64];
+    bool missing = false;
 
     for (int i = 0; o->ops[i]; i++) {
         if (o->suite) {
-            ASSAY_TRY(assay_suite_add_official(&run->suite, o->ops[i], o->suite, err));
+            enum assay_status st = assay_suite_add_official(&run->suite, o->ops[i], o->suite, err);
+
+            missing |= st == ASSAY_UNSUPPORTED;
+            if (st && !(st == ASSAY_UNSUPPORTED && o->ops_as_found))
+                return st == ASSAY_UNSUPPORTED ? ASSAY_INVALID : st;
             continue;
         }
         snprintf(path, sizeof path, "%s/%s.json", o->home->cases, o->ops[i]->name);
         ASSAY_TRY(assay_suite_add_own(&run->suite, o->ops[i], path, err));
     }
-    if (!run->suite.n)
-        return assay_fail(err, ASSAY_INVALID, "no cases to run");
-    return ASSAY_OK;
+    if (run->suite.n)
+        return ASSAY_OK;
+    return missing ? ASSAY_INVALID : assay_fail(err, ASSAY_INVALID, "no cases to run");
 }
 
 /* Is the case named by the selection ("exp/3,exp/4")? *used counts names that matched something. */
@@ -135,11 +142,15 @@ static void fill_manifest(struct run *run)
     memcpy(m->date, run->r->machine.date, sizeof m->date);
 }
 
-/* ---- telling ----------------------------------------------------------------------------------- */
+/* ---- telling -----------------------------------------------------------------------------------
+ */
 
-static void progress(const struct run *run, const char *stage, const struct assay_op *op, int case_id)
+static void progress(const struct run *run, const char *stage, const struct assay_op *op,
+                     int case_id)
 {
-    struct assay_progress p = { .stage = stage, .op = op, .case_id = case_id, .total = run->r->n_rows, .eta_s = NAN };
+    struct assay_progress p = {
+        .stage = stage, .op = op, .case_id = case_id, .total = run->r->n_rows, .eta_s = NAN
+    };
     double spent = now_s() - run->measuring;
 
     if (!run->o->progress)
@@ -167,9 +178,11 @@ static enum assay_status tell_build(struct run *run, int build, struct assay_err
     return ASSAY_OK;
 }
 
-/* ---- running ----------------------------------------------------------------------------------- */
+/* ---- running -----------------------------------------------------------------------------------
+ */
 
-static enum assay_status build_candidate(struct run *run, int build, struct assay_built *built, struct assay_err *err)
+static enum assay_status build_candidate(struct run *run, int build, struct assay_built *built,
+                                         struct assay_err *err)
 {
     struct assay_build_row *row = &run->r->builds[build];
     enum assay_status st;
@@ -181,22 +194,27 @@ static enum assay_status build_candidate(struct run *run, int build, struct assa
     row->compiled = built->compiled;
     row->wall_s = built->wall_s;
     row->done = true;
+    memcpy(row->hash, built->hash, sizeof row->hash);
     if (built->diagnostics || st)
         row->diagnostics = assay_arena_strdup(&run->r->arena, st ? err->text : built->diagnostics);
     if (built->compiler[0])
-        snprintf(run->r->manifest.compiler, sizeof run->r->manifest.compiler, "%s", built->compiler);
+        snprintf(run->r->manifest.compiler, sizeof run->r->manifest.compiler, "%s",
+                 built->compiler);
     return tell_build(run, build, err);
 }
 
-static enum assay_status build_baseline(struct run *run, const struct assay_op *op, struct assay_built *built,
-                                        struct assay_err *err)
+static enum assay_status build_baseline(struct run *run, const struct assay_op *op,
+                                        struct assay_built *built, struct assay_err *err)
 {
+    /* our own is our fault, one that the user named is the user's */
+    enum assay_status blame = run->o->baseline ? ASSAY_INVALID : ASSAY_INTERNAL;
+
     ASSAY_TRY(assay_session_build(run->session, built, run->baseline, op, err));
     if (!built->present)
-        return assay_fail(err, ASSAY_INVALID, "baseline %s has no kernel for %s", run->baseline, op->name);
+        return assay_fail(err, blame, "baseline %s has no kernel for %s", run->baseline, op->name);
     if (!built->compiled)
-        return assay_fail(err, ASSAY_INVALID, "baseline %s: %s does not compile: %.300s", run->baseline, op->name,
-                          built->diagnostics ? built->diagnostics : "");
+        return assay_fail(err, blame, "baseline %s: %s does not compile: %.300s", run->baseline,
+                          op->name, built->diagnostics ? built->diagnostics : "");
     return ASSAY_OK;
 }
 
@@ -206,13 +224,16 @@ static void fail_row(struct assay_row *row, const struct assay_build_row *build)
     row->done = true;
     if (build->failed_here) {
         row->failed_here = true;
-        snprintf(row->reason, sizeof row->reason, "%.500s", build->diagnostics ? build->diagnostics : "build failed");
+        snprintf(row->reason, sizeof row->reason, "%.500s",
+                 build->diagnostics ? build->diagnostics : "build failed");
     } else if (!build->compiled) {
         row->verdict = ASSAY_COMPILE_FAILED;
-        snprintf(row->reason, sizeof row->reason, "%s", build->present ? "does not compile" : "not submitted");
+        snprintf(row->reason, sizeof row->reason, "%s",
+                 build->present ? "does not compile" : "not submitted");
     } else {
         row->verdict = ASSAY_TIMED_OUT;
-        snprintf(row->reason, sizeof row->reason, "not run: %d cases in a row had timed out", (int)TIMEOUTS_IN_A_ROW);
+        snprintf(row->reason, sizeof row->reason, "not run: %d cases in a row had timed out",
+                 (int)TIMEOUTS_IN_A_ROW);
     }
 }
 
@@ -221,7 +242,8 @@ static bool stopped(const struct run *run)
     return run->o->stop && *run->o->stop;
 }
 
-static enum assay_status measure_rows(struct run *run, int build, struct assay_built built[ASSAY_N_ROLES],
+static enum assay_status measure_rows(struct run *run, int build,
+                                      struct assay_built built[ASSAY_N_ROLES],
                                       struct assay_err *err)
 {
     struct assay_result *r = run->r;
@@ -260,21 +282,29 @@ static enum assay_status measure_rows(struct run *run, int build, struct assay_b
     return ASSAY_OK;
 }
 
+/* Rows taken from a journal count only for the library that they were measured with. */
+static void forget_other_library(struct assay_result *r, int build, const char *old_hash)
+{
+    if (!strcmp(old_hash, r->builds[build].hash))
+        return;
+    for (int i = 0; i < r->n_rows; i++)
+        if (r->rows[i].op == r->builds[build].op)
+            r->rows[i] = (struct assay_row){ .op = r->rows[i].op,
+                                             .case_id = r->rows[i].case_id,
+                                             .hap = NAN };
+}
+
 /* Everything of one operator that is not done yet. */
 static enum assay_status run_operator(struct run *run, int build, struct assay_err *err)
 {
     struct assay_built built[ASSAY_N_ROLES] = { 0 };
-    struct assay_result *r = run->r;
-    enum assay_status st = ASSAY_OK;
-    bool open = false;
+    struct assay_build_row old = run->r->builds[build];
+    enum assay_status st = build_candidate(run, build, &built[ASSAY_CAND], err);
 
-    for (int i = 0; i < r->n_rows; i++)
-        open |= r->rows[i].op == r->builds[build].op && !r->rows[i].done;
-    if (!open)
-        return ASSAY_OK;
-    st = build_candidate(run, build, &built[ASSAY_CAND], err);
+    if (!st && old.done)
+        forget_other_library(run->r, build, old.hash);
     if (!st && built[ASSAY_CAND].compiled && run->o->timing)
-        st = build_baseline(run, r->builds[build].op, &built[ASSAY_BASE], err);
+        st = build_baseline(run, old.op, &built[ASSAY_BASE], err);
     if (!st)
         st = measure_rows(run, build, built, err);
     for (int role = 0; role < ASSAY_N_ROLES; role++)
@@ -282,8 +312,8 @@ static enum assay_status run_operator(struct run *run, int build, struct assay_e
     return st;
 }
 
-/* Arenas for the largest case at once: touching memory twice costs seconds. What does not fit is tried, and
- * reported, case by case. */
+/* Arenas for the largest case at once: touching memory twice costs seconds. What does not fit is
+ * tried, and reported, case by case. */
 static enum assay_status reserve(struct run *run, struct assay_err *err)
 {
     size_t in_max = 0, out_max[ASSAY_N_ROLES] = { 0 };
@@ -373,8 +403,9 @@ static enum assay_status end(struct run *run, struct assay_err *err)
     return st;
 }
 
-enum assay_status assay_bench_run(struct assay_result *r, const struct assay_run_options *o, struct assay_sink *sinks,
-                                  int n_sinks, const char *resume, struct assay_err *err)
+enum assay_status assay_bench_run(struct assay_result *r, const struct assay_run_options *o,
+                                  struct assay_sink *sinks, int n_sinks, const char *resume,
+                                  struct assay_err *err)
 {
     struct run *run = assay_alloc_zero(sizeof *run);
     enum assay_status st;

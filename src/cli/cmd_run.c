@@ -110,16 +110,13 @@ static int measure(const struct choice *c, struct assay_run_options *o)
     o->stop = assay__stop_on_signals();
     st = assay_bench_run(&r, o, &sink, c->json ? 1 : 0, c->resume ? c->json : NULL, &err);
     assay__progress_end(&progress);
-    if (st) {
-        code = assay__failure("run", st, &err);
-    } else {
-        if (!c->quiet)
-            assay_report_text(&r, isatty(to_stdout ? STDERR_FILENO : STDOUT_FILENO) == 1,
-                              to_stdout ? stderr : stdout);
-        if (r.interrupted)
-            say_interrupted(c, &r);
-        code = exit_status(&r);
-    }
+    code = st ? assay__failure("run", st, &err) : exit_status(&r);
+    /* what was measured before a failure of ours is shown all the same */
+    if (!c->quiet && (!st || count_rows(&r, is_done) > 0))
+        assay_report_text(&r, isatty(to_stdout ? STDERR_FILENO : STDOUT_FILENO) == 1,
+                          to_stdout ? stderr : stdout);
+    if (r.interrupted)
+        say_interrupted(c, &r);
     assay_report_json_close(&sink);
     assay_result_release(&r);
     return code;
@@ -152,6 +149,7 @@ static int run_choice(const struct choice *c, const char *submission)
     if (!assay__select_ops(&s, "run", c->op, c->cases, c->tier))
         return ASSAY__EXIT_USAGE;
     o.ops = s.ops;
+    o.ops_as_found = !c->op && (!c->cases || !strcmp(c->cases, "public"));
     st = assay__home_find(&home, &err);
     if (st)
         return assay__failure("run", st, &err);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Candidate against baseline on the same inputs: a fast look that decides whether the golden must be
- * asked. Both sides may be off by what the standard allows, hence twice its bounds.
+ * Candidate against baseline on the same inputs: a fast look that decides whether the golden must
+ * be asked. Both sides may be off by what the standard allows, hence twice its bounds.
  */
 #include "compare/tensor.h"
 
@@ -26,8 +26,10 @@ struct job {
     struct tally part[ASSAY__MAX_CHUNKS];
 };
 
-/* Sum and largest of the relative errors of a padded block; not finite when anything in it is not. */
-ASSAY__CLONES static double agree_errors(const double *restrict c, const double *restrict b, double *max)
+/* Sum and largest of the relative errors of a padded block; not finite when anything in it is not.
+ */
+ASSAY__CLONES static double agree_errors(const double *restrict c, const double *restrict b,
+                                         double *max)
 {
     double s[LANES] = { 0 }, m[LANES] = { 0 }, sum = 0;
 
@@ -124,8 +126,9 @@ static bool agree_one(int64_t *odd, const struct assay_op *op, const struct assa
         return t.valid == 0 || t.rel_sum / (double)t.valid < 2 * tau;
     }
     if (assay_dtype_is_float(b->dtype)) {
-        struct assay__pair p = { .got = c, .want = b, .rules = assay__rules_of(ASSAY_RULES_PAPER),
-                                 .n_threads = n_threads };
+        struct assay__pair p = {
+            .got = c, .want = b, .rules = assay__rules_of(ASSAY_RULES_PAPER), .n_threads = n_threads
+        };
 
         assay__scan_bits(&p, &s);
     } else {
@@ -156,8 +159,9 @@ static int64_t add_odd(int64_t a, int64_t b)
     return a > INT64_MAX - b ? INT64_MAX : a + b;
 }
 
-bool assay_agree(int64_t odd[ASSAY_MAX_OUT], const int64_t allow[ASSAY_MAX_OUT], const struct assay_op *op,
-                 const struct assay_args *args, const struct assay_slot *cand, const struct assay_slot *base, int n_threads)
+bool assay_agree(int64_t odd[ASSAY_MAX_OUT], const int64_t allow[ASSAY_MAX_OUT],
+                 const struct assay_op *op, const struct assay_args *args,
+                 const struct assay_slot *cand, const struct assay_slot *base, int n_threads)
 {
     int n = assay_op_n_out(op);
     bool agrees = true;

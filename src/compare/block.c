@@ -48,7 +48,8 @@ void assay__block_load(struct assay__block *b, const struct assay__pair *p, int6
     assay__round_block(p->got->dtype, p->rules->through_f32, b->y, b->g);
 }
 
-/* ---- IEEE classes ------------------------------------------------------------------------------ */
+/* ---- IEEE classes ------------------------------------------------------------------------------
+ */
 
 enum class_verdict { AGREES, NAN_DIFFERS, INF_DIFFERS, INF_OPEN, SATURATED };
 
@@ -58,7 +59,7 @@ static bool native_like(double n, double c, double bound)
 {
     if (isinf(c))
         return n == c;
-    return isfinite(n) && signbit(n) == signbit(c) && fabs(c - n) < bound * fabs(n);
+    return isfinite(n) && fabs(c - n) < bound * fabs(n);
 }
 
 /* A one-sided infinity can be the dtype's doing only where the golden itself is finite, and rounds

@@ -16,12 +16,12 @@ enum { SERIAL_BELOW = 1 << 16 }; /* elements of x */
 /* One line of x along the axis, and what the indices of that line have to reach. */
 struct line {
     const struct assay_tensor *x, *index, *values;
-    int64_t x_at, i_at;      /* first elements */
-    int64_t n, k;            /* elements of x, indices */
+    int64_t x_at, i_at; /* first elements */
+    int64_t n, k;       /* elements of x, indices */
     int64_t x_step, i_step;
     bool reduce_max;
     bool distinct;
-    uint64_t *seen;          /* a bit an element of the line, all clear; NULL: searched instead */
+    uint64_t *seen; /* a bit an element of the line, all clear; NULL: searched instead */
 };
 
 struct findings {
@@ -237,9 +237,9 @@ static void judge_chunks(void *ctx, int64_t begin, int64_t end)
 }
 
 enum assay_reason assay__judge_index(const struct assay_tensor *x, const struct assay_tensor *index,
-                                     const struct assay_tensor *values, int dim, bool reduce_max, bool keepdim,
-                                     bool distinct, enum assay_rules rules, int n_threads, int64_t *at,
-                                     int64_t *n_bad)
+                                     const struct assay_tensor *values, int dim, bool reduce_max,
+                                     bool keepdim, bool distinct, enum assay_rules rules,
+                                     int n_threads, int64_t *at, int64_t *n_bad)
 {
     struct lines a = { .proto = { x, index, values, .reduce_max = reduce_max } };
     struct findings f = { .reason = ASSAY_REASON_NONE, .at = -1 };
@@ -256,7 +256,8 @@ enum assay_reason assay__judge_index(const struct assay_tensor *x, const struct 
     lay_out(&a, axis, keepdim);
     a.per_chunk = (a.n_lines + ASSAY__MAX_CHUNKS - 1) / ASSAY__MAX_CHUNKS;
     n_chunks = a.n_lines > 0 ? (a.n_lines + a.per_chunk - 1) / a.per_chunk : 0;
-    assay_parallel(n_chunks, assay_numel(x) < SERIAL_BELOW ? n_chunks : 1, n_threads, judge_chunks, &a);
+    assay_parallel(n_chunks, assay_numel(x) < SERIAL_BELOW ? n_chunks : 1, n_threads, judge_chunks,
+                   &a);
     for (int64_t c = 0; c < n_chunks; c++) {
         if (f.reason == ASSAY_REASON_NONE) {
             f.reason = a.part[c].reason;
@@ -270,21 +271,23 @@ enum assay_reason assay__judge_index(const struct assay_tensor *x, const struct 
 }
 
 enum assay_reason assay_judge_index(const struct assay_tensor *x, const struct assay_tensor *index,
-                                    const struct assay_tensor *values, int dim, bool reduce_max, bool keepdim,
-                                    bool distinct, enum assay_rules rules, int64_t *at)
+                                    const struct assay_tensor *values, int dim, bool reduce_max,
+                                    bool keepdim, bool distinct, enum assay_rules rules,
+                                    int64_t *at)
 {
     int64_t first, n_bad;
-    enum assay_reason reason =
-        assay__judge_index(x, index, values, dim, reduce_max, keepdim, distinct, rules, 0, &first, &n_bad);
+    enum assay_reason reason = assay__judge_index(x, index, values, dim, reduce_max, keepdim,
+                                                  distinct, rules, 0, &first, &n_bad);
 
     if (at)
         *at = first;
     return reason;
 }
 
-enum assay_reason assay__judge_index_output(const struct assay_op *op, const struct assay_args *args,
-                                            const struct assay_slot *got, int o, enum assay_rules rules,
-                                            int64_t *at, int64_t *n_bad)
+enum assay_reason assay__judge_index_output(const struct assay_op *op,
+                                            const struct assay_args *args,
+                                            const struct assay_slot *got, int o,
+                                            enum assay_rules rules, int64_t *at, int64_t *n_bad)
 {
     const struct assay_index_rule *rule = op->out[o].index;
     const struct assay_tensor *x = args->in[rule->input].t, *values = NULL;

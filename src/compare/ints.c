@@ -7,9 +7,9 @@
 #include <math.h>
 #include <string.h>
 
-#define COPY(type)                                    \
-    for (int64_t k = 0; k < n; k++)                   \
-        dst[k] = (int64_t)((const type *)t->data)[i + k]
+#define COPY(type)                  \
+    for (int64_t k = 0; k < n; k++) \
+    dst[k] = (int64_t)((const type *)t->data)[i + k]
 
 void assay__load_ints(const struct assay_tensor *t, int64_t i, int64_t n, int64_t *dst)
 {
@@ -87,7 +87,8 @@ static int64_t stop_of(const struct assay__chunks *ch, int64_t k)
     return ch->n - k * ch->size < ch->size ? ch->n : (k + 1) * ch->size;
 }
 
-/* ---- integers ----------------------------------------------------------------------------------- */
+/* ---- integers -----------------------------------------------------------------------------------
+ */
 
 /* Differences as unsigned numbers are exact over the whole range of 64 bits. */
 ASSAY__CLONES static uint64_t int_differences(uint64_t *restrict d, const int64_t *restrict c,
@@ -158,15 +159,16 @@ static void scan_ints(void *ctx, int64_t begin, int64_t end)
     }
 }
 
-void assay__scan_ints(const struct assay_tensor *got, const struct assay_tensor *want, uint64_t tol, bool wraps,
-                      int n_threads, struct assay__int_sums *s)
+void assay__scan_ints(const struct assay_tensor *got, const struct assay_tensor *want, uint64_t tol,
+                      bool wraps, int n_threads, struct assay__int_sums *s)
 {
     struct job j = { .got = got, .want = want, .tol = tol, .wraps = wraps };
 
     run(&j, n_threads, scan_ints, s);
 }
 
-/* ---- bits ----------------------------------------------------------------------------------------- */
+/* ---- bits
+ * ----------------------------------------------------------------------------------------- */
 
 static bool both_nan(const struct assay_tensor *got, int64_t at, double y)
 {

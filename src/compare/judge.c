@@ -13,7 +13,8 @@ struct call {
     const struct assay_slot *got, *want, *native;
 };
 
-/* ---- merging ---------------------------------------------------------------------------------- */
+/* ---- merging ----------------------------------------------------------------------------------
+ */
 
 static void add_region(struct assay_region *a, const struct assay_region *b)
 {
@@ -73,12 +74,13 @@ static void merge(struct assay_match *a, const struct assay_match *b, int o, int
         a->ulp[k] += b->ulp[k];
 }
 
-/* ---- one output ------------------------------------------------------------------------------- */
+/* ---- one output -------------------------------------------------------------------------------
+ */
 
 /* A golden or native that does not fit the contract is our fault. */
-static enum assay_status check_ours(const struct assay_tensor *contract, const struct assay_tensor *t,
-                                    bool dynamic, bool as_f64, const char *what, const char *name,
-                                    struct assay_err *err)
+static enum assay_status check_ours(const struct assay_tensor *contract,
+                                    const struct assay_tensor *t, bool dynamic, bool as_f64,
+                                    const char *what, const char *name, struct assay_err *err)
 {
     enum assay_dtype d = contract->dtype;
     struct assay_tensor expected = *contract;
@@ -91,8 +93,9 @@ static enum assay_status check_ours(const struct assay_tensor *contract, const s
     expected.dtype = d;
     if (t->dtype == d && assay_same_shape(t, &expected))
         return ASSAY_OK;
-    return assay_fail(err, ASSAY_INTERNAL, "%s of output %s is %s, the contract says %s", what, name,
-                      assay_tensor_text(t, a, sizeof a), assay_tensor_text(&expected, b, sizeof b));
+    return assay_fail(err, ASSAY_INTERNAL, "%s of output %s is %s, the contract says %s", what,
+                      name, assay_tensor_text(t, a, sizeof a),
+                      assay_tensor_text(&expected, b, sizeof b));
 }
 
 static void judge_index(struct assay_match *m, const struct call *c, int o)
@@ -119,8 +122,8 @@ static void judge_index(struct assay_match *m, const struct call *c, int o)
     m->first_got = m->worst_got = (double)assay_load_int(got, at);
     m->first_want = m->worst_want = (double)assay_load_int(c->want[o].t, at);
     assay__match_fail(m, reason, "%lld of %lld indices wrong (first at %lld: %s %.0f, golden %.0f)",
-                      (long long)n_bad, (long long)m->total, (long long)at, assay_reason_name(reason),
-                      m->first_got, m->first_want);
+                      (long long)n_bad, (long long)m->total, (long long)at,
+                      assay_reason_name(reason), m->first_got, m->first_want);
 }
 
 static bool form_fails(struct assay_match *m, const struct assay_tensor *got,
@@ -135,7 +138,8 @@ static bool form_fails(struct assay_match *m, const struct assay_tensor *got,
         assay__match_clear(m);
         m->dtype = got->dtype;
         assay__match_fail(m, ASSAY_REASON_SHAPE, "shape differs: got %s, want %s",
-                          assay_tensor_text(got, a, sizeof a), assay_tensor_text(&wanted, b, sizeof b));
+                          assay_tensor_text(got, a, sizeof a),
+                          assay_tensor_text(&wanted, b, sizeof b));
         return true;
     }
     if (fixed_dtype && got->dtype != dtype) {
@@ -154,7 +158,8 @@ static enum assay_status judge_one(struct assay_match *m, const struct call *c, 
     const struct assay_param *param = &c->op->out[o];
     const struct assay_tensor *got = &c->got[o].t[j], *want = &c->want[o].t[j], *native = NULL;
     const struct assay_slot *contract = &c->args->out[o];
-    bool fixed = assay__rules_of(c->rules)->fixed_dtype, dynamic = param->flags & ASSAY_PARAM_DYNAMIC;
+    bool fixed = assay__rules_of(c->rules)->fixed_dtype,
+         dynamic = param->flags & ASSAY_PARAM_DYNAMIC;
     enum assay_dtype dtype = want->dtype == ASSAY_F64 ? got->dtype : want->dtype;
     double tau;
 
@@ -227,9 +232,11 @@ static enum assay_status judge_output(struct assay_match *m, const struct call *
     return ASSAY_OK;
 }
 
-enum assay_status assay_judge(struct assay_match *m, struct assay_match *per_output, enum assay_rules rules,
-                              const struct assay_op *op, const struct assay_args *args, const struct assay_slot *got,
-                              const struct assay_slot *want, const struct assay_slot *native, struct assay_err *err)
+enum assay_status assay_judge(struct assay_match *m, struct assay_match *per_output,
+                              enum assay_rules rules, const struct assay_op *op,
+                              const struct assay_args *args, const struct assay_slot *got,
+                              const struct assay_slot *want, const struct assay_slot *native,
+                              struct assay_err *err)
 {
     const struct call c = { rules, op, args, got, want, native };
     int n = assay_op_n_out(op);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The second pass over floating outputs that the first did not pass: errors by region, beside native's. */
+/* The second pass over floating outputs that the first did not pass: errors by region, beside
+ * native's. */
 #include "compare/block.h"
 
 #include <math.h>
@@ -33,7 +34,8 @@ int assay__size_bin(double size)
     return (e + 130) / 2;
 }
 
-/* The published harness: small values by absolute error alone, infinite natives are errors, NaN ones not. */
+/* The published harness: small values by absolute error alone, infinite natives are errors, NaN
+ * ones not. */
 static void add_upstream(struct assay__regions *r, const struct assay__pair *p, double c, double g,
                          double n)
 {
@@ -52,8 +54,8 @@ static void add_upstream(struct assay__regions *r, const struct assay__pair *p, 
 }
 
 /*
- * One side of the paper rules. Below the normal region a relative error weighs at most 10 tau in the
- * mean: excused positions cannot drown the others, and a smaller error never weighs more.
+ * One side of the paper rules. Below the normal region a relative error weighs at most 10 tau in
+ * the mean: excused positions cannot drown the others, and a smaller error never weighs more.
  */
 static void add_side(struct assay__side *side, const struct assay__pair *p, enum assay__region k,
                      double v, double g, bool is_native)

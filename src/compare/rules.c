@@ -4,9 +4,11 @@
 
 /* Thresholds of the published standard. Its harness sends dtypes without a row, bool among them,
  * to the row of fp32. */
+/* clang-format off */
 #define F16_LIMITS { 0x1p-10, 0x1p-11, 0x1p-16, 0x1p-5 }
 #define BF16_LIMITS { 0x1p-7, 0x1p-8, 0x1p-16, 0x1p-3 }
 #define F32_LIMITS { 0x1p-13, 0x1p-14, 0x1p-30, 0x1p-8 }
+/* clang-format on */
 
 static const struct assay__rules paper = {
     .limits = {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The first pass over floating outputs: IEEE classes, relative errors, mismatches, ULP histogram. */
+/* The first pass over floating outputs: IEEE classes, relative errors, mismatches, ULP histogram.
+ */
 #include "compare/scan.h"
 
 #include "base/clones.h"
@@ -22,7 +23,8 @@ struct assay__chunks assay__chunks_of(int64_t n)
     return ch;
 }
 
-/* ---- one block -------------------------------------------------------------------------------- */
+/* ---- one block --------------------------------------------------------------------------------
+ */
 
 struct errors {
     double rel[ASSAY__BLOCK];
@@ -30,7 +32,8 @@ struct errors {
 };
 
 /* Lanes keep the order of additions fixed and let the compiler use wide registers. */
-ASSAY__CLONES static void scan_errors(struct errors *e, const double *restrict c, const double *restrict g)
+ASSAY__CLONES static void scan_errors(struct errors *e, const double *restrict c,
+                                      const double *restrict g)
 {
     double rs[LANES] = { 0 }, rm[LANES] = { 0 }, ds[LANES] = { 0 }, dm[LANES] = { 0 };
 
@@ -63,9 +66,9 @@ static void format_of(enum assay_dtype d, int *digits, int *e_min)
 }
 
 /*
- * bin[i]: 0 for no error, 1 up to half a ULP, then one bin an octave. The error is taken against the
- * golden as computed, so that a result rounded correctly shows at most half a ULP. Powers of two are
- * upper ends of their bins, hence the -1 on the bit pattern before its exponent is read.
+ * bin[i]: 0 for no error, 1 up to half a ULP, then one bin an octave. The error is taken against
+ * the golden as computed, so that a result rounded correctly shows at most half a ULP. Powers of
+ * two are upper ends of their bins, hence the -1 on the bit pattern before its exponent is read.
  */
 ASSAY__CLONES static void scan_ulp_bins(int32_t *restrict bin, const double *restrict c,
                                         const double *restrict y, int digits, int e_min)
@@ -157,7 +160,8 @@ static void add_block(struct assay__sums *s, const struct assay__pair *p, int64_
     s->fine[0] -= ASSAY__BLOCK - b.n + idle; /* padding and skipped positions */
 }
 
-/* ---- all blocks --------------------------------------------------------------------------------- */
+/* ---- all blocks ---------------------------------------------------------------------------------
+ */
 
 struct job {
     const struct assay__pair *p;
@@ -167,7 +171,9 @@ struct job {
 
 static void clear(struct assay__sums *s)
 {
-    *s = (struct assay__sums){ .first_nan = -1, .first_inf = -1, .first_open = -1, .first_over = -1, .worst = -1 };
+    *s = (struct assay__sums){
+        .first_nan = -1, .first_inf = -1, .first_open = -1, .first_over = -1, .worst = -1
+    };
 }
 
 static void scan_chunks(void *ctx, int64_t begin, int64_t end)

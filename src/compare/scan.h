@@ -28,11 +28,11 @@ struct assay__pair {
 
 /* First pass. Indices are -1 when there is none. */
 struct assay__sums {
-    int64_t valid;     /* positions that have a relative error: finite on both sides */
-    int64_t nan_odd;   /* NaN on one side only */
-    int64_t inf_odd;   /* infinity that does not agree */
-    int64_t inf_open;  /* infinity that native may excuse, native not given */
-    int64_t over;      /* mismatches */
+    int64_t valid;    /* positions that have a relative error: finite on both sides */
+    int64_t nan_odd;  /* NaN on one side only */
+    int64_t inf_odd;  /* infinity that does not agree */
+    int64_t inf_open; /* infinity that native may excuse, native not given */
+    int64_t over;     /* mismatches */
     double rel_sum, rel_max, diff_sum, diff_max;
     int64_t first_nan, first_inf, first_open, first_over, worst;
     int64_t fine[ASSAY__FINE_BINS]; /* errors in ULP: 0, up to 2^-1, 2^0, ... 2^8, more */
@@ -48,10 +48,12 @@ int assay__size_bin(double size);
 
 struct assay__side {
     int64_t errors[ASSAY__N_REGIONS];
-    double rel_sum[ASSAY__N_REGIONS], rel_max[ASSAY__N_REGIONS]; /* capped sets: at most 10 tau below normal */
-    double normal_diff_sum;         /* absolute errors */
-    double low_max;                 /* largest absolute error of a mismatch below the normal region */
-    double worst[ASSAY__SIZE_BINS]; /* largest absolute error by size; got: of mismatches in the normal region */
+    double rel_sum[ASSAY__N_REGIONS],
+        rel_max[ASSAY__N_REGIONS]; /* capped sets: at most 10 tau below normal */
+    double normal_diff_sum;        /* absolute errors */
+    double low_max; /* largest absolute error of a mismatch below the normal region */
+    double worst[ASSAY__SIZE_BINS]; /* largest absolute error by size; got: of mismatches in the
+                                       normal region */
 };
 struct assay__regions {
     int64_t total[ASSAY__N_REGIONS];
@@ -68,9 +70,10 @@ struct assay__int_sums {
     int64_t first, worst;
     int64_t ulp[ASSAY_ULP_BINS];
 };
-/* Differences over tol; wraps: as C would compute them in 64 bits, then |INT64_MIN| counts as no difference. */
-void assay__scan_ints(const struct assay_tensor *got, const struct assay_tensor *want, uint64_t tol, bool wraps,
-                      int n_threads, struct assay__int_sums *s);
+/* Differences over tol; wraps: as C would compute them in 64 bits, then |INT64_MIN| counts as no
+ * difference. */
+void assay__scan_ints(const struct assay_tensor *got, const struct assay_tensor *want, uint64_t tol,
+                      bool wraps, int n_threads, struct assay__int_sums *s);
 /* Positions of p whose bits differ from the golden rounded to got's dtype. */
 void assay__scan_bits(const struct assay__pair *p, struct assay__int_sums *s);
 

@@ -67,10 +67,12 @@ static const char *first_text(const struct assay_match *m, char *buf, size_t siz
     return buf;
 }
 
-/* ---- floats -------------------------------------------------------------------------------------- */
+/* ---- floats
+ * -------------------------------------------------------------------------------------- */
 
 /* A disagreement of IEEE classes ends the judgement; true when there was one. */
-static bool classes_fail(struct assay_match *m, const struct assay__pair *p, const struct assay__sums *s)
+static bool classes_fail(struct assay_match *m, const struct assay__pair *p,
+                         const struct assay__sums *s)
 {
     bool nan = s->nan_odd > 0;
     char first[128];
@@ -117,7 +119,8 @@ static void decide_upstream(struct assay_match *m, const struct assay__regions *
     m->cancel.passed = ratio_passes(&m->cancel);
     m->normal.passed = m->normal.errors <= 2 * m->normal.native_errors;
     m->passed = m->small_value.passed && m->cancel.passed && m->normal.passed;
-    /* Reported errors are those of the normal region, unless another one alone made the case fail. */
+    /* Reported errors are those of the normal region, unless another one alone made the case fail.
+     */
     if (m->passed || m->normal.errors > 0) {
         m->mere = m->normal.total > 0 ? r->got.rel_sum[ASSAY__NORMAL] / (double)m->normal.total : 0;
         m->mare = r->got.rel_max[ASSAY__NORMAL];
@@ -126,15 +129,17 @@ static void decide_upstream(struct assay_match *m, const struct assay__regions *
 
 static double mean_rel(const struct assay__side *s, int64_t n)
 {
-    return n > 0 ? (s->rel_sum[ASSAY__SMALL] + s->rel_sum[ASSAY__CANCEL] + s->rel_sum[ASSAY__NORMAL]) /
+    return n > 0 ? (s->rel_sum[ASSAY__SMALL] + s->rel_sum[ASSAY__CANCEL] +
+                    s->rel_sum[ASSAY__NORMAL]) /
                        (double)n
                  : 0;
 }
 
 /*
- * The largest absolute error that native makes on values up to `size`, or somewhat larger: errors of a
- * sum do not depend on how much of it cancels. The reach upwards is so short that a native which is
- * off by one ULP at its end still excuses nothing of 10 tau here: 12 octaves for fp32, 2 for others.
+ * The largest absolute error that native makes on values up to `size`, or somewhat larger: errors
+ * of a sum do not depend on how much of it cancels. The reach upwards is so short that a native
+ * which is off by one ULP at its end still excuses nothing of 10 tau here: 12 octaves for fp32, 2
+ * for others.
  */
 static double native_worst(const struct assay__pair *p, const struct assay__regions *r, int bin)
 {
@@ -146,7 +151,8 @@ static double native_worst(const struct assay__pair *p, const struct assay__regi
     return worst;
 }
 
-/* Every mismatch of the normal region at most twice as large as native's errors on values of its size. */
+/* Every mismatch of the normal region at most twice as large as native's errors on values of its
+ * size. */
 static bool like_native(const struct assay__pair *p, const struct assay__regions *r)
 {
     for (int k = 0; k < ASSAY__SIZE_BINS; k++)
@@ -160,9 +166,9 @@ static bool like_native(const struct assay__pair *p, const struct assay__regions
  * above by something that does not depend on them, so that a smaller error never fails:
  *   small, cancel: at most twice native's errors (at least 2), and none larger than the small-value
  *                  threshold, or twice native's worst on values of that size where that is more
- *   normal:        no mismatch; or at most twice native's, in number and in relative size; or absolute
- *                  errors at most twice native's in mean and, on values of the same size, in maximum
- *   mean:          below tau, or at most twice native's
+ *   normal:        no mismatch; or at most twice native's, in number and in relative size; or
+ * absolute errors at most twice native's in mean and, on values of the same size, in maximum mean:
+ * below tau, or at most twice native's
  */
 static void decide_paper(struct assay_match *m, const struct assay__pair *p,
                          const struct assay__regions *r, double *mean)
@@ -198,13 +204,15 @@ static void describe(struct assay_match *m, const struct assay__pair *p, double 
 
         reason = small ? ASSAY_REASON_SMALL : ASSAY_REASON_CANCEL;
         r = small ? &m->small_value : &m->cancel;
-        assay__match_fail(m, reason, "%lld of %lld %s values off by too much, native reference %lld %s",
-                          (long long)r->errors, (long long)r->total,
-                          small ? "small" : "cancellation-prone", (long long)r->native_errors, first);
+        assay__match_fail(
+            m, reason, "%lld of %lld %s values off by too much, native reference %lld %s",
+            (long long)r->errors, (long long)r->total, small ? "small" : "cancellation-prone",
+            (long long)r->native_errors, first);
     } else {
-        assay__match_fail(m, ASSAY_REASON_MERE,
-                          "mean relative error %.4g is not below tau = %.4g (worst at %lld: got %.9g, want %.9g)",
-                          mean, p->tau, (long long)m->worst_index, m->worst_got, m->worst_want);
+        assay__match_fail(
+            m, ASSAY_REASON_MERE,
+            "mean relative error %.4g is not below tau = %.4g (worst at %lld: got %.9g, want %.9g)",
+            mean, p->tau, (long long)m->worst_index, m->worst_got, m->worst_want);
     }
 }
 
@@ -260,7 +268,8 @@ static void judge_floats(struct assay_match *m, const struct assay__pair *p)
     }
 }
 
-/* ---- integers, bools, bits ---------------------------------------------------------------------- */
+/* ---- integers, bools, bits ----------------------------------------------------------------------
+ */
 
 static void judge_exact(struct assay_match *m, const struct assay__pair *p,
                         const struct assay__int_sums *s, enum assay_reason reason)
@@ -275,15 +284,16 @@ static void judge_exact(struct assay_match *m, const struct assay__pair *p,
         snprintf(what, sizeof what, "off by more than %g", fmax(p->tau, 0));
     else
         snprintf(what, sizeof what, "not equal bit by bit");
-    assay__match_fail(m, reason, "%lld of %lld values %s %s", (long long)s->over, (long long)m->total,
-                      what, first_text(m, first, sizeof first));
+    assay__match_fail(m, reason, "%lld of %lld values %s %s", (long long)s->over,
+                      (long long)m->total, what, first_text(m, first, sizeof first));
 }
 
 static void judge_ints(struct assay_match *m, const struct assay__pair *p, enum assay_reason reason)
 {
     struct assay__int_sums s;
 
-    assay__scan_ints(p->got, p->want, assay__int_tol(p->tau), p->rules->int_wraps, p->n_threads, &s);
+    assay__scan_ints(p->got, p->want, assay__int_tol(p->tau), p->rules->int_wraps, p->n_threads,
+                     &s);
     m->max_diff = (double)s.diff_max;
     m->mean_diff = m->total > 0 ? s.diff_sum / (double)m->total : 0;
     if (p->rules->int_wraps) /* the published harness averages integers in fp32 */
@@ -311,7 +321,8 @@ static void judge_bits(struct assay_match *m, const struct assay__pair *p)
     judge_exact(m, p, &s, ASSAY_REASON_BITS);
 }
 
-/* ---- dispatch ------------------------------------------------------------------------------------- */
+/* ---- dispatch
+ * ------------------------------------------------------------------------------------- */
 
 /* Absent, of another shape or dtype: true when that settles it. */
 static bool form_settles(struct assay_match *m, const struct assay__rules *rules,
@@ -328,11 +339,12 @@ static bool form_settles(struct assay_match *m, const struct assay__rules *rules
     m->dtype = got->dtype;
     if (!assay_same_shape(got, want)) {
         assay__match_fail(m, ASSAY_REASON_SHAPE, "shape differs: got %s, want %s",
-                          assay_tensor_text(got, a, sizeof a), assay_tensor_text(want, b, sizeof b));
+                          assay_tensor_text(got, a, sizeof a),
+                          assay_tensor_text(want, b, sizeof b));
         return true;
     }
-    if (rules->fixed_dtype &&
-        (assay_dtype_is_float(got->dtype) ? !assay_dtype_is_float(want->dtype) : got->dtype != want->dtype)) {
+    if (rules->fixed_dtype && (assay_dtype_is_float(got->dtype) ? !assay_dtype_is_float(want->dtype)
+                                                                : got->dtype != want->dtype)) {
         assay__match_fail(m, ASSAY_REASON_DTYPE, "dtype differs: got %s, want %s",
                           assay_dtype_name(got->dtype), assay_dtype_name(want->dtype));
         return true;
@@ -340,10 +352,13 @@ static bool form_settles(struct assay_match *m, const struct assay__rules *rules
     return false;
 }
 
-void assay__judge_tensor(struct assay_match *m, enum assay_rules rules, double tau, const struct assay_tensor *got,
-                         const struct assay_tensor *want, const struct assay_tensor *native, int n_threads)
+void assay__judge_tensor(struct assay_match *m, enum assay_rules rules, double tau,
+                         const struct assay_tensor *got, const struct assay_tensor *want,
+                         const struct assay_tensor *native, int n_threads)
 {
-    struct assay__pair p = { .got = got, .want = want, .rules = assay__rules_of(rules), .n_threads = n_threads };
+    struct assay__pair p = {
+        .got = got, .want = want, .rules = assay__rules_of(rules), .n_threads = n_threads
+    };
 
     assay__match_clear(m);
     if (form_settles(m, p.rules, got, want))
@@ -367,8 +382,9 @@ void assay__judge_tensor(struct assay_match *m, enum assay_rules rules, double t
         judge_floats(m, &p);
 }
 
-void assay_judge_tensor(struct assay_match *m, enum assay_rules rules, double tau, const struct assay_tensor *got,
-                        const struct assay_tensor *want, const struct assay_tensor *native)
+void assay_judge_tensor(struct assay_match *m, enum assay_rules rules, double tau,
+                        const struct assay_tensor *got, const struct assay_tensor *want,
+                        const struct assay_tensor *native)
 {
     assay__judge_tensor(m, rules, tau, got, want, native, 0);
 }

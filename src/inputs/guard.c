@@ -55,7 +55,8 @@ void assay_poison(const struct assay_slot *slots, int n, struct assay_key key)
         }
 }
 
-/* True when n bytes at p are those of the zone; else [*first, *last] encloses those that are not. */
+/* True when n bytes at p are those of the zone; else [*first, *last] encloses those that are not.
+ */
 static bool intact(const unsigned char *p, uint32_t zone, size_t n, size_t *first, size_t *last)
 {
     unsigned char bytes[ZONE_MAX];
@@ -81,7 +82,8 @@ bool assay_guards_intact(const struct assay_slot *slots, int n, struct assay_dam
             size_t size = n_bytes(&slots[i].t[k]);
 
             *d = (struct assay_damage){ .slot = i, .elem = k };
-            if (zone == 0 && !intact(data - ASSAY_GUARD_BYTES, 0, ASSAY_GUARD_BYTES, &first, &last)) {
+            if (zone == 0 &&
+                !intact(data - ASSAY_GUARD_BYTES, 0, ASSAY_GUARD_BYTES, &first, &last)) {
                 d->before = true;
                 d->reach = (int64_t)(ASSAY_GUARD_BYTES - first);
                 return false;

@@ -3,22 +3,53 @@
 #include "assay/op.h"
 
 #include "ops/map.h"
+#include "ops/sample.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 enum { BASE, SCALE, SHIFT };
 static const struct assay_param in[] = { { "x", ASSAY_FLOATS, 0, "[...]", NULL }, { 0 } };
 static const struct assay_param out[] = { { "y", ASSAY_FLOATS, 0, "like x", NULL }, { 0 } };
 
-static const double bases[] = { -1, 2, 10, 1, 0.5 };
+static const double bases[] = { -1, 2, 10, 0.5 };
 static const double scales[] = { 1, 0.5, 2, 1.5, -1 };
 static const double shifts[] = { 0, 0.5, 1, -2 };
 static const struct assay_attr attrs[] = {
-    [BASE] = { "base", ASSAY_ATTR_FLOAT, 0, { .set = true, .f = -1 }, NULL, bases, 5 },
+    [BASE] = { "base", ASSAY_ATTR_FLOAT, 0, { .set = true, .f = -1 }, NULL, bases, 4 },
     [SCALE] = { "scale", ASSAY_ATTR_FLOAT, 0, { .set = true, .f = 1 }, NULL, scales, 5 },
     [SHIFT] = { "shift", ASSAY_ATTR_FLOAT, 0, { .set = true, .f = 0 }, NULL, shifts, 4 },
     { 0 },
 };
+
+/* v with two significant digits, the double that prints so. */
+static double two_digits(double v)
+{
+    char text[32];
+
+    snprintf(text, sizeof text, "%.1e", v);
+    return strtod(text, NULL);
+}
+
+/* Wide ranges get a scale that spans the exponents of the dtype and a little more, so that most
+ * results are finite and some over- and underflow. Base 1 (1, or NaN for an infinite x) is for the
+ * special values. */
+static enum assay_status sample(struct assay_sampler *s, struct assay_case *c,
+                                struct assay_err *err)
+{
+    double widest = c->in[0].dtype == ASSAY_F16 ? 12 : 95; /* ln of the largest value: 11.1, 88.7 */
+    double ln_base = c->attr[BASE].f > 0 ? fabs(log(c->attr[BASE].f)) : 1;
+    double most = assay__range_magnitude(&c->in[0].range[0]);
+
+    (void)err;
+    assay_sample_shape(s, s->elements, s->rank, c->in[0].dtype, c->in[0].shape);
+    if (c->value_class == ASSAY_CLASS_SPECIAL && assay_sample_below(s, 2))
+        c->attr[BASE].f = 1;
+    else if (most * ln_base * fabs(c->attr[SCALE].f) > widest)
+        c->attr[SCALE].f = copysign(two_digits(widest / (most * ln_base)), c->attr[SCALE].f);
+    return ASSAY_OK;
+}
 
 struct exponent {
     double scale, shift, ln_base;
@@ -63,6 +94,7 @@ const struct assay_op assay_op_exp = {
     .in = in,
     .out = out,
     .attrs = attrs,
+    .sample = sample,
     .golden = golden,
     .work = work,
     .source = "CANN Bench level 1, Exp",

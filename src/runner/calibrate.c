@@ -2,8 +2,9 @@
 /*
  * calibrate.c: measures what this machine can do, on the kind of memory that kernels get.
  *
- * Peaks are the best of several short runs: a limit must not be beaten because a neighbour was busy. Memory
- * bandwidth is the better of reading and copying (bytes read plus bytes written) over far more than any cache.
+ * Peaks are the best of several short runs: a limit must not be beaten because a neighbour was
+ * busy. Memory bandwidth is the better of reading and copying (bytes read plus bytes written) over
+ * far more than any cache.
  */
 #include "assay/machine.h"
 #include "runner/peak.h"
@@ -69,7 +70,8 @@ static double time_of(assay_range_fn body, struct job *j, int threads)
 }
 
 /* Best rate of RUNS runs of `work` a run, and how far the median run lies below it. */
-static void best(double *rate, double *spread, assay_range_fn body, struct job *j, int threads, double work)
+static void best(double *rate, double *spread, assay_range_fn body, struct job *j, int threads,
+                 double work)
 {
     double v[RUNS];
 
@@ -85,7 +87,8 @@ static void best(double *rate, double *spread, assay_range_fn body, struct job *
     *spread = 1 - v[RUNS / 2] / v[0];
 }
 
-static void measure_fma(struct assay_machine *m, enum assay_unit unit, assay__peak_fn fma, int threads)
+static void measure_fma(struct assay_machine *m, enum assay_unit unit, assay__peak_fn fma,
+                        int threads)
 {
     struct job j = { .fma = fma, .rounds = 1000 };
 
@@ -154,14 +157,16 @@ void assay_machine_name(struct assay_machine *m, int threads)
     m->threads = threads;
 }
 
-enum assay_status assay_calibrate(struct assay_machine *m, int n_threads, void (*progress)(void *cookie, const char *what),
-                                  void *cookie, struct assay_err *err)
+enum assay_status assay_calibrate(struct assay_machine *m, int n_threads,
+                                  void (*progress)(void *cookie, const char *what), void *cookie,
+                                  struct assay_err *err)
 {
     int cpu[RUNNER_MAX_CPUS], n_cpus;
 
     assay__cpus_allowed(cpu, &n_cpus, RUNNER_MAX_CPUS);
     if (n_threads < 1 || n_threads > n_cpus)
-        return assay_fail(err, ASSAY_INVALID, "%d threads: between 1 and %d are possible here", n_threads, n_cpus);
+        return assay_fail(err, ASSAY_INVALID, "%d threads: between 1 and %d are possible here",
+                          n_threads, n_cpus);
     assay_machine_name(m, n_threads);
     if (progress)
         progress(cookie, "memory bandwidth");

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* flush.c: takes memory out of all caches, line by line (clflushopt or clflush; DC CIVAC on Arm). */
+/* flush.c: takes memory out of all caches, line by line (clflushopt or clflush; DC CIVAC on Arm).
+ */
 #include "runner/session.h"
 
 #if defined(__x86_64__)
@@ -21,7 +22,8 @@ static void flush_strong(const char *p, const char *end)
 
 void assay__flush(const void *p, size_t bytes)
 {
-    const char *begin = (const char *)((uintptr_t)p & ~(uintptr_t)63), *end = (const char *)p + bytes;
+    const char *begin = (const char *)((uintptr_t)p & ~(uintptr_t)63),
+               *end = (const char *)p + bytes;
     unsigned a, b = 0, c, d;
 
     if (__get_cpuid_count(7, 0, &a, &b, &c, &d) && (b & bit_CLFLUSHOPT))
@@ -35,7 +37,8 @@ void assay__flush(const void *p, size_t bytes)
 
 void assay__flush(const void *p, size_t bytes)
 {
-    const char *begin = (const char *)((uintptr_t)p & ~(uintptr_t)63), *end = (const char *)p + bytes;
+    const char *begin = (const char *)((uintptr_t)p & ~(uintptr_t)63),
+               *end = (const char *)p + bytes;
 
     for (const char *q = begin; q < end; q += 64)
         __asm__ volatile("dc civac, %0" ::"r"(q) : "memory");

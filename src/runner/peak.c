@@ -10,18 +10,20 @@
 #include <arm_neon.h>
 #endif
 
-enum { CHAINS = 12 }; /* latency times throughput of every current core, and they fit the registers */
+enum {
+    CHAINS = 12
+}; /* latency times throughput of every current core, and they fit the registers */
 
 /* The body: CHAINS independent accumulators, so that latency hides behind throughput. */
-#define PEAK_BODY(vec, set1, fma, lanes, store)          \
-    vec a[CHAINS], x = set1(0.999f), y = set1(0.001f);   \
-    for (int i = 0; i < CHAINS; i++)                     \
-        a[i] = set1(1);                                  \
-    for (int64_t r = 0; r < rounds; r++)                 \
-        for (int i = 0; i < CHAINS; i++)                 \
-            a[i] = fma(a[i], x, y);                      \
-    for (int i = 0; i < CHAINS; i++)                     \
-        *sink += store(a[i]);                            \
+#define PEAK_BODY(vec, set1, fma, lanes, store)        \
+    vec a[CHAINS], x = set1(0.999f), y = set1(0.001f); \
+    for (int i = 0; i < CHAINS; i++)                   \
+        a[i] = set1(1);                                \
+    for (int64_t r = 0; r < rounds; r++)               \
+        for (int i = 0; i < CHAINS; i++)               \
+            a[i] = fma(a[i], x, y);                    \
+    for (int i = 0; i < CHAINS; i++)                   \
+        *sink += store(a[i]);                          \
     return 2.0 * (lanes)*CHAINS * (double)rounds
 
 #if defined(__x86_64__)
@@ -134,9 +136,9 @@ __attribute__((unused)) static double f64_plain(int64_t rounds, volatile double 
 assay__peak_fn assay__peak_fma_f32(void)
 {
 #if defined(__x86_64__)
-    return __builtin_cpu_supports("avx512f")                                    ? f32_512
+    return __builtin_cpu_supports("avx512f")                                 ? f32_512
            : __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? f32_256
-                                                                              : f32_plain;
+                                                                             : f32_plain;
 #elif defined(__aarch64__)
     return f32_neon;
 #else
@@ -147,9 +149,9 @@ assay__peak_fn assay__peak_fma_f32(void)
 assay__peak_fn assay__peak_fma_f64(void)
 {
 #if defined(__x86_64__)
-    return __builtin_cpu_supports("avx512f")                                    ? f64_512
+    return __builtin_cpu_supports("avx512f")                                 ? f64_512
            : __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? f64_256
-                                                                              : f64_plain;
+                                                                             : f64_plain;
 #elif defined(__aarch64__)
     return f64_neon;
 #else

@@ -6,8 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Multiply-adds on independent registers for `rounds` rounds; returns the flops done (2 a multiply-add and lane).
- * sink receives a value so that nothing is optimised away. */
+/* Multiply-adds on independent registers for `rounds` rounds; returns the flops done (2 a
+ * multiply-add and lane). sink receives a value so that nothing is optimised away. */
 typedef double (*assay__peak_fn)(int64_t rounds, volatile double *sink);
 assay__peak_fn assay__peak_fma_f32(void); /* for the widest unit of this processor */
 assay__peak_fn assay__peak_fma_f64(void);

@@ -25,7 +25,8 @@ static enum assay_status make_root(struct assay_session *s, struct assay_err *er
         return assay_fail(err, ASSAY_INVALID, "%s: path too long for builds", tmp);
     if (!mkdtemp(s->root)) {
         s->root[0] = 0;
-        return assay_fail(err, ASSAY_IO, "cannot make a folder for builds in %s: %s", tmp, strerror(errno));
+        return assay_fail(err, ASSAY_IO, "cannot make a folder for builds in %s: %s", tmp,
+                          strerror(errno));
     }
     /* the compiler runs as another user when this program runs as root */
     if (chmod(s->root, 0755))
@@ -52,7 +53,8 @@ enum assay_status assay_session_open(struct assay_session **out, const struct as
     if (o->threads < 1)
         st = assay_fail(err, ASSAY_INVALID, "%d threads: at least 1 is needed", o->threads);
     else if (o->threads > s->n_cpus)
-        st = assay_fail(err, ASSAY_INVALID, "%d threads asked for, but only %d cores may be used here", o->threads,
+        st = assay_fail(err, ASSAY_INVALID,
+                        "%d threads asked for, but only %d cores may be used here", o->threads,
                         s->n_cpus);
     else if (access(o->child, X_OK))
         st = assay_fail(err, ASSAY_IO, "%s: %s", o->child, strerror(errno));
@@ -101,7 +103,8 @@ static size_t memory_available(void)
     return (size_t)kib * 1024;
 }
 
-enum assay_status assay_session_reserve(struct assay_session *s, size_t in_bytes, const size_t out_bytes[ASSAY_N_ROLES],
+enum assay_status assay_session_reserve(struct assay_session *s, size_t in_bytes,
+                                        const size_t out_bytes[ASSAY_N_ROLES],
                                         struct assay_err *err)
 {
     size_t need = 0, have = memory_available();
@@ -112,7 +115,8 @@ enum assay_status assay_session_reserve(struct assay_session *s, size_t in_bytes
         if (s->out[r].bytes < out_bytes[r])
             need += out_bytes[r] - s->out[r].bytes;
     if (have && need > have)
-        return assay_fail(err, ASSAY_NOMEM, "not runnable here: %zu MiB of shared memory needed, %zu MiB available",
+        return assay_fail(err, ASSAY_NOMEM,
+                          "not runnable here: %zu MiB of shared memory needed, %zu MiB available",
                           need >> 20, have >> 20);
     if (s->in.bytes < in_bytes)
         ASSAY_TRY(assay__shared_make(&s->in, in_bytes, true, err));
@@ -122,8 +126,9 @@ enum assay_status assay_session_reserve(struct assay_session *s, size_t in_bytes
     return ASSAY_OK;
 }
 
-enum assay_status assay_session_build(struct assay_session *s, struct assay_built *b, const char *submission,
-                                      const struct assay_op *op, struct assay_err *err)
+enum assay_status assay_session_build(struct assay_session *s, struct assay_built *b,
+                                      const char *submission, const struct assay_op *op,
+                                      struct assay_err *err)
 {
     char dir[RUNNER_PATH + 128];
 

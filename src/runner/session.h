@@ -16,7 +16,7 @@ struct assay_session {
     char root[RUNNER_PATH]; /* of all builds, removed at the end */
     int n_builds;
     int cpu[RUNNER_MAX_CPUS], n_cpus; /* that this process may use */
-    bool spare_core;        /* one more than the kernels get */
+    bool spare_core;                  /* one more than the kernels get */
 };
 
 struct assay_side {
@@ -29,8 +29,10 @@ struct assay_side {
     int64_t capacity[ASSAY_MAX_OUT];
 };
 
-/* shared.c: a memfd, touched and sealed; writable only through this process's mapping when read_only. */
-enum assay_status assay__shared_make(struct assay_shared *m, size_t bytes, bool read_only, struct assay_err *err);
+/* shared.c: a memfd, touched and sealed; writable only through this process's mapping when
+ * read_only. */
+enum assay_status assay__shared_make(struct assay_shared *m, size_t bytes, bool read_only,
+                                     struct assay_err *err);
 void assay__shared_release(struct assay_shared *m);
 
 /* flush.c: takes memory out of all caches, line by line. */

@@ -2,11 +2,12 @@
 /* side.c: one process at work: sets, blocks of calls, and the clock around them. */
 #include "runner/session.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-enum { NULL_CALLS = 8 };
+enum { NULL_CALLS = 4, NULL_BATCHES = 3 };
 
 static double now_ns(void)
 {
@@ -16,7 +17,8 @@ static double now_ns(void)
     return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
 }
 
-enum assay_status assay_set_stride(const struct assay_args *args, size_t *in_stride, size_t *out_stride, struct assay_err *err)
+enum assay_status assay_set_stride(const struct assay_args *args, size_t *in_stride,
+                                   size_t *out_stride, struct assay_err *err)
 {
     ASSAY_TRY(assay_slots_bytes(args->in, ASSAY_MAX_IN, in_stride, err));
     ASSAY_TRY(assay_slots_bytes(args->out, ASSAY_MAX_OUT, out_stride, err));
@@ -26,18 +28,21 @@ enum assay_status assay_set_stride(const struct assay_args *args, size_t *in_str
     return ASSAY_OK;
 }
 
-void assay_session_bind(struct assay_session *s, const struct assay_op *op, struct assay_args *args, enum assay_role role, int set)
+void assay_session_bind(struct assay_session *s, const struct assay_op *op, struct assay_args *args,
+                        enum assay_role role, int set)
 {
     size_t in_stride, out_stride;
 
     if (assay_set_stride(args, &in_stride, &out_stride, NULL))
         return;
     assay_slots_bind(args->in, assay_op_n_in(op), (char *)s->in.base + (size_t)set * in_stride);
-    assay_slots_bind(args->out, assay_op_n_out(op), (char *)s->out[role].base + (size_t)set * out_stride);
+    assay_slots_bind(args->out, assay_op_n_out(op),
+                     (char *)s->out[role].base + (size_t)set * out_stride);
 }
 
-enum assay_status assay_side_start(struct assay_side **out, struct assay_session *s, enum assay_role role,
-                                   const struct assay_built *built, const struct assay_op *op, const struct assay_args *args,
+enum assay_status assay_side_start(struct assay_side **out, struct assay_session *s,
+                                   enum assay_role role, const struct assay_built *built,
+                                   const struct assay_op *op, const struct assay_args *args,
                                    int n_sets, struct assay_facts *facts, struct assay_err *err)
 {
     struct assay_side *side = assay_alloc_zero(sizeof *side);
@@ -60,7 +65,8 @@ enum assay_status assay_side_start(struct assay_side **out, struct assay_session
         st = assay_set_stride(at, &side->in_stride, &side->out_stride, err);
     if (st)
         goto out;
-    if ((size_t)n_sets * side->in_stride > s->in.bytes || (size_t)n_sets * side->out_stride > s->out[role].bytes) {
+    if ((size_t)n_sets * side->in_stride > s->in.bytes ||
+        (size_t)n_sets * side->out_stride > s->out[role].bytes) {
         st = assay_fail(err, ASSAY_INTERNAL, "arenas hold fewer than %d sets", n_sets);
         goto out;
     }
@@ -101,24 +107,39 @@ static void flush_sets(const struct assay_side *side, const struct assay_block *
     assay__flush((char *)s->out[side->role].base + first * side->out_stride, n * side->out_stride);
 }
 
+/* Time of one null call: the least of a few batches, so that a disturbance here is not taken off
+ * the kernel. */
+static bool time_null(struct assay_side *side, const struct assay_block *b, struct assay_facts *f)
+{
+    const struct assay_target *t = side->s->target;
+
+    f->null_ns = INFINITY;
+    for (int batch = 0; batch < NULL_BATCHES; batch++) {
+        double t0 = now_ns(), ns;
+
+        for (int i = 0; i < NULL_CALLS; i++)
+            if (!t->call(side->proc, b->first_set, true, b->timeout_s, f))
+                return false;
+        ns = (now_ns() - t0) / NULL_CALLS;
+        f->null_ns = ns < f->null_ns ? ns : f->null_ns;
+    }
+    return true;
+}
+
 /* The clock stands on both sides of the calls, in this process. */
 static bool run_calls(struct assay_side *side, const struct assay_block *b, struct assay_facts *f)
 {
     const struct assay_target *t = side->s->target;
     double t0;
 
-    if (!t->call(side->proc, b->first_set, true, b->timeout_s, f))
+    /* the first call only wakes the process up */
+    if (!t->call(side->proc, b->first_set, true, b->timeout_s, f) ||
+        (b->time_null && !time_null(side, b, f)))
         return false;
-    if (b->time_null) {
-        t0 = now_ns();
-        for (int i = 0; i < NULL_CALLS; i++)
-            if (!t->call(side->proc, b->first_set, true, b->timeout_s, f))
-                return false;
-        f->null_ns = (now_ns() - t0) / NULL_CALLS;
-    }
     t0 = now_ns();
     for (int i = 0; i < b->n_calls; i++) {
-        if (!t->call(side->proc, b->first_set + i, false, b->timeout_s, f) || f->verdict != ASSAY_PASS)
+        if (!t->call(side->proc, b->first_set + i, false, b->timeout_s, f) ||
+            f->verdict != ASSAY_PASS)
             return false;
         f->n_done++;
     }
@@ -126,8 +147,8 @@ static bool run_calls(struct assay_side *side, const struct assay_block *b, stru
     return true;
 }
 
-enum assay_status assay_side_block(struct assay_side *side, const struct assay_block *b, struct assay_facts *f,
-                                   struct assay_err *err)
+enum assay_status assay_side_block(struct assay_side *side, const struct assay_block *b,
+                                   struct assay_facts *f, struct assay_err *err)
 {
     struct assay_session *s = side->s;
     const struct assay_target *t = s->target;
@@ -135,8 +156,10 @@ enum assay_status assay_side_block(struct assay_side *side, const struct assay_b
     bool ok;
 
     memset(f, 0, sizeof *f);
-    if (!side->proc || b->first_set < 0 || b->n_calls < 1 || b->first_set + b->n_calls > side->n_sets)
-        return assay_fail(err, ASSAY_INTERNAL, "block of %d calls at set %d of %d", b->n_calls, b->first_set, side->n_sets);
+    if (!side->proc || b->first_set < 0 || b->n_calls < 1 ||
+        b->first_set + b->n_calls > side->n_sets)
+        return assay_fail(err, ASSAY_INTERNAL, "block of %d calls at set %d of %d", b->n_calls,
+                          b->first_set, side->n_sets);
     if (s->spare_core)
         assay__cpus_use(s->cpu, 1);
     if (b->flush)

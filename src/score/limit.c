@@ -2,7 +2,8 @@
 /* The analytic lower bound of a case: the unit that needs longest, all others hidden behind it. */
 #include "assay/score.h"
 
-double assay_limit_ns(const struct assay_work *w, const struct assay_machine *m, enum assay_unit *bottleneck)
+double assay_limit_ns(const struct assay_work *w, const struct assay_machine *m,
+                      enum assay_unit *bottleneck)
 {
     double longest = 0;
 

@@ -10,7 +10,8 @@
 
 enum { FILE_CAP = 1 << 20, FORMAT = 1 };
 
-static enum assay_status read_text(char *out, size_t size, const json_t *root, const char *key, struct assay_err *err)
+static enum assay_status read_text(char *out, size_t size, const json_t *root, const char *key,
+                                   struct assay_err *err)
 {
     const char *text;
 
@@ -21,7 +22,8 @@ static enum assay_status read_text(char *out, size_t size, const json_t *root, c
     return ASSAY_OK;
 }
 
-static enum assay_status read_units(double *out, const json_t *root, const char *key, struct assay_err *err)
+static enum assay_status read_units(double *out, const json_t *root, const char *key,
+                                    struct assay_err *err)
 {
     json_t *table;
 
@@ -33,7 +35,8 @@ static enum assay_status read_units(double *out, const json_t *root, const char 
             continue;
         ASSAY_TRY(assay__json_number(table, key, name, &out[u], err));
         if (!(out[u] >= 0))
-            return assay_fail(err, ASSAY_PARSE, "%s: field '%s' is negative or no number", key, name);
+            return assay_fail(err, ASSAY_PARSE, "%s: field '%s' is negative or no number", key,
+                              name);
     }
     return ASSAY_OK;
 }
@@ -44,7 +47,8 @@ static enum assay_status parse(struct assay_machine *m, const json_t *root, stru
 
     ASSAY_TRY(assay__json_int(root, "", "format", &format, err));
     if (format != FORMAT)
-        return assay_fail(err, ASSAY_PARSE, "format %lld is not known, only %d is", (long long)format, (int)FORMAT);
+        return assay_fail(err, ASSAY_PARSE, "format %lld is not known, only %d is",
+                          (long long)format, (int)FORMAT);
     ASSAY_TRY(read_text(m->name, sizeof m->name, root, "name", err));
     ASSAY_TRY(read_text(m->cpu, sizeof m->cpu, root, "cpu", err));
     ASSAY_TRY(read_text(m->kernel, sizeof m->kernel, root, "kernel", err));
@@ -53,13 +57,15 @@ static enum assay_status parse(struct assay_machine *m, const json_t *root, stru
     if (assay__json_has(root, "threads"))
         ASSAY_TRY(assay__json_int(root, "", "threads", &threads, err));
     if (threads < 1 || threads > 65536)
-        return assay_fail(err, ASSAY_PARSE, "field 'threads': %lld is out of range", (long long)threads);
+        return assay_fail(err, ASSAY_PARSE, "field 'threads': %lld is out of range",
+                          (long long)threads);
     m->threads = (int)threads;
     ASSAY_TRY(read_units(m->peak, root, "peak", err));
     return assay__json_has(root, "spread") ? read_units(m->spread, root, "spread", err) : ASSAY_OK;
 }
 
-enum assay_status assay_machine_read(struct assay_machine *m, const char *path, struct assay_err *err)
+enum assay_status assay_machine_read(struct assay_machine *m, const char *path,
+                                     struct assay_err *err)
 {
     json_t *root = NULL;
     enum assay_status st;
@@ -88,7 +94,8 @@ static void add_field(struct assay_text *t, const char *key, const char *value)
     assay_text_add(t, ",\n");
 }
 
-enum assay_status assay_machine_write(const struct assay_machine *m, const char *path, struct assay_err *err)
+enum assay_status assay_machine_write(const struct assay_machine *m, const char *path,
+                                      struct assay_err *err)
 {
     struct assay_text t = { 0 };
     enum assay_status st;
@@ -107,7 +114,9 @@ enum assay_status assay_machine_write(const struct assay_machine *m, const char 
     if (t.failed)
         st = assay_fail(err, ASSAY_NOMEM, "out of memory");
     else if (!strcmp(path, "-"))
-        st = fwrite(t.data, 1, t.len, stdout) == t.len ? ASSAY_OK : assay_fail(err, ASSAY_IO, "cannot write to stdout");
+        st = fwrite(t.data, 1, t.len, stdout) == t.len
+                 ? ASSAY_OK
+                 : assay_fail(err, ASSAY_IO, "cannot write to stdout");
     else
         st = assay_file_write(path, t.data, t.len, err);
     assay_text_release(&t);

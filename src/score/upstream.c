@@ -38,8 +38,9 @@ static bool zeroes(const struct assay_upstream_case *c)
     return c->success && c->has_time && !c->collection_failed && c->elapsed_us <= 0;
 }
 
-void assay_score_upstream(struct assay_upstream_score *s, double *per_case, const struct assay_upstream_case *cases, int n,
-                          int declared, bool compile_failed, bool subprocess_failed)
+void assay_score_upstream(struct assay_upstream_score *s, double *per_case,
+                          const struct assay_upstream_case *cases, int n, int declared,
+                          bool compile_failed, bool subprocess_failed)
 {
     bool failed = compile_failed || subprocess_failed;
     double sum = 0, speedups = 0;

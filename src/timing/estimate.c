@@ -2,8 +2,8 @@
 /*
  * estimate.c: median log-ratio of the pairs with the distribution-free interval of the sign test.
  *
- * For n independent values P(x_(k) <= median <= x_(n+1-k)) = 1 - 2 P(B <= k-1), B binomial(n, 1/2): see any text on
- * order statistics, e.g. David and Nagaraja, Order Statistics, section 7.1.
+ * For n independent values P(x_(k) <= median <= x_(n+1-k)) = 1 - 2 P(B <= k-1), B binomial(n, 1/2):
+ * see any text on order statistics, e.g. David and Nagaraja, Order Statistics, section 7.1.
  */
 #include "timing/estimate.h"
 
@@ -67,7 +67,8 @@ static void put_ratio(struct assay_time *t, const double *sorted, int n)
     t->ratio_hi = exp(sorted[k < 1 ? n - 1 : n - k]);
 }
 
-enum assay_status assay__estimate(struct assay_time *t, const struct assay_pair *pair, const double *null_ns, int n)
+enum assay_status assay__estimate(struct assay_time *t, const struct assay_pair *pair,
+                                  const double *null_ns, int n)
 {
     double *v = assay_alloc(3 * (size_t)(n ? n : 1) * sizeof *v);
     double *base = v, *ratio = v + n, *null = v + 2 * n;
@@ -76,8 +77,15 @@ enum assay_status assay__estimate(struct assay_time *t, const struct assay_pair 
 
     if (!v)
         return ASSAY_NOMEM;
-    *t = (struct assay_time){ .n_pairs = n, .n_discarded = n - used, .base_ns = NAN, .cand_ns = NAN, .ratio = NAN,
-                              .ratio_lo = NAN, .ratio_hi = NAN, .null_ns = NAN, .flags = n ? 0 : ASSAY_TIME_COARSE };
+    *t = (struct assay_time){ .n_pairs = n,
+                              .n_discarded = n - used,
+                              .base_ns = NAN,
+                              .cand_ns = NAN,
+                              .ratio = NAN,
+                              .ratio_lo = NAN,
+                              .ratio_hi = NAN,
+                              .null_ns = NAN,
+                              .flags = n ? 0 : ASSAY_TIME_COARSE };
     for (int i = 0; i < n; i++) {
         t->n_calls += pair[i].n_calls;
         if (!all && pair[i].disturbed)

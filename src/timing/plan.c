@@ -2,8 +2,9 @@
 /*
  * plan.c: which block to time next and when to stop.
  *
- * Pairs of blocks in random order and of random length: a fixed pattern can beat against the scheduler. Lengths come
- * from the baseline's times alone, so that a candidate cannot choose how it is measured.
+ * Pairs of blocks in random order and of random length: a fixed pattern can beat against the
+ * scheduler. Lengths come from the baseline's times alone, so that a candidate cannot choose how it
+ * is measured.
  */
 #include "assay/time.h"
 
@@ -54,7 +55,8 @@ void assay_plan_next(struct assay_plan *p, int *n_calls, bool *cand_first)
     *cand_first = assay_rng_unit(p->key, p->draws++) < 0.5;
 }
 
-enum assay_status assay_plan_add(struct assay_plan *p, const struct assay_pair *pair, double null_ns)
+enum assay_status assay_plan_add(struct assay_plan *p, const struct assay_pair *pair,
+                                 double null_ns)
 {
     if (p->n == p->cap) {
         int cap = p->cap ? 2 * p->cap : 64;
@@ -73,7 +75,8 @@ enum assay_status assay_plan_add(struct assay_plan *p, const struct assay_pair *
     p->pair[p->n] = *pair;
     p->null_ns[p->n] = null_ns;
     p->n++;
-    /* sorting all pairs each time would cost more than they do: every pair at first, then at each eighth more */
+    /* sorting all pairs each time would cost more than they do: every pair at first, then at each
+     * eighth more */
     if (p->n < 32 || p->n % (p->n / 8) == 0)
         return assay__estimate(&p->now, p->pair, p->null_ns, p->n);
     return ASSAY_OK;

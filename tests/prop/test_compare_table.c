@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The paper rules over dtype x value x disturbance, expected verdicts from the formulas in long double;
- * and: a smaller error never turns a pass into a fail.
+ * The paper rules over dtype x value x disturbance, expected verdicts from the formulas in long
+ * double; and: a smaller error never turns a pass into a fail.
  */
 #include "t.h"
 
@@ -44,7 +44,8 @@ static double neighbour(enum assay_dtype d, double v, bool up)
 
 static bool below_bound(const struct format *f, double c, double g)
 {
-    return fabsl((long double)c - (long double)g) / (fabsl((long double)g) + 1e-7L) < 10 * (long double)f->tau;
+    return fabsl((long double)c - (long double)g) / (fabsl((long double)g) + 1e-7L) <
+           10 * (long double)f->tau;
 }
 
 /* One such element may be off by more than 10 tau, but not by more than the small-value threshold.
@@ -65,7 +66,8 @@ static bool expected(const struct format *f, double c, double g)
 
 static void check_float(const struct format *f, const char *what, double c, double g)
 {
-    struct assay_tensor got = { got_data, f->d, 1, { SIZE } }, want = { want_data, ASSAY_F64, 1, { SIZE } };
+    struct assay_tensor got = { got_data, f->d, 1, { SIZE } },
+                        want = { want_data, ASSAY_F64, 1, { SIZE } };
     struct assay_tensor native = { native_data, f->d, 1, { SIZE } };
     struct assay_match m;
     int64_t at = SIZE - 3;
@@ -80,7 +82,8 @@ static void check_float(const struct format *f, const char *what, double c, doub
     assay_store(&got, at, c);
     assay_judge_tensor(&m, ASSAY_RULES_PAPER, -1, &got, &want, &native);
     if (m.passed != expected(f, c, g) || m.needs_native)
-        fail_msg("%s: %s: got %.17g, want %.17g: passed %d (%s)", assay_dtype_name(f->d), what, c, g, m.passed, m.text);
+        fail_msg("%s: %s: got %.17g, want %.17g: passed %d (%s)", assay_dtype_name(f->d), what, c,
+                 g, m.passed, m.text);
     if (!m.passed && (isnan(c) != isnan(g)) != (m.reason == ASSAY_REASON_NAN))
         fail_msg("%s: %s: reason %s", assay_dtype_name(f->d), what, assay_reason_name(m.reason));
 }
@@ -116,8 +119,23 @@ static void floats_by_the_table(void **state)
     for (size_t k = 0; k < sizeof formats / sizeof *formats; k++) {
         const struct format *f = &formats[k];
         const double values[] = {
-            1, -3, 100.5, 0, -0.0, f->min_subnormal, -f->min_subnormal, 3 * f->min_subnormal, f->min_normal,
-            f->small, -f->small, f->small / 2, f->cancel, f->cancel / 2, f->max, -f->max, f->max / 4,
+            1,
+            -3,
+            100.5,
+            0,
+            -0.0,
+            f->min_subnormal,
+            -f->min_subnormal,
+            3 * f->min_subnormal,
+            f->min_normal,
+            f->small,
+            -f->small,
+            f->small / 2,
+            f->cancel,
+            f->cancel / 2,
+            f->max,
+            -f->max,
+            f->max / 4,
         };
         const double classes[] = { NAN, INFINITY, -INFINITY };
 
@@ -142,7 +160,8 @@ static void floats_by_the_table(void **state)
     }
 }
 
-/* ---- integers ---------------------------------------------------------------------------------------- */
+/* ---- integers
+ * ---------------------------------------------------------------------------------------- */
 
 static void check_int(enum assay_dtype d, double tol, int64_t c, int64_t g)
 {
@@ -158,8 +177,8 @@ static void check_int(enum assay_dtype d, double tol, int64_t c, int64_t g)
     assay_store_int(&want, 7, g);
     assay_judge_tensor(&m, ASSAY_RULES_PAPER, tol, &got, &want, NULL);
     if (m.passed != passes || m.mismatches != !passes)
-        fail_msg("%s: got %lld, want %lld, tolerance %g: passed %d", assay_dtype_name(d), (long long)c, (long long)g,
-                 tol, m.passed);
+        fail_msg("%s: got %lld, want %lld, tolerance %g: passed %d", assay_dtype_name(d),
+                 (long long)c, (long long)g, tol, m.passed);
     if (!passes && (m.first_index != 7 || m.reason != ASSAY_REASON_INTEGER))
         fail_msg("%s: found at %lld", assay_dtype_name(d), (long long)m.first_index);
 }
@@ -170,8 +189,9 @@ static void integers_by_the_table(void **state)
         enum assay_dtype d;
         int64_t min, max;
     } types[] = {
-        { ASSAY_I8, INT8_MIN, INT8_MAX },    { ASSAY_U8, 0, UINT8_MAX },          { ASSAY_I16, INT16_MIN, INT16_MAX },
-        { ASSAY_I32, INT32_MIN, INT32_MAX }, { ASSAY_I64, INT64_MIN, INT64_MAX },
+        { ASSAY_I8, INT8_MIN, INT8_MAX },    { ASSAY_U8, 0, UINT8_MAX },
+        { ASSAY_I16, INT16_MIN, INT16_MAX }, { ASSAY_I32, INT32_MIN, INT32_MAX },
+        { ASSAY_I64, INT64_MIN, INT64_MAX },
     };
     static const int64_t tolerances[] = { 0, 1, 5 };
 
@@ -215,7 +235,8 @@ static void bools_by_the_table(void **state)
     }
 }
 
-/* ---- monotone ---------------------------------------------------------------------------------------- */
+/* ---- monotone
+ * ---------------------------------------------------------------------------------------- */
 
 enum { FEW = 40 };
 
@@ -239,7 +260,8 @@ static void draw(struct assay_key key, uint64_t *next, double spread, double *er
 static bool passes(const double *y, const double *error, const struct assay_tensor *native)
 {
     double c[FEW];
-    struct assay_tensor want = { (void *)(uintptr_t)y, ASSAY_F64, 1, { FEW } }, got = { c, ASSAY_F64, 1, { FEW } };
+    struct assay_tensor want = { (void *)(uintptr_t)y, ASSAY_F64, 1, { FEW } },
+                        got = { c, ASSAY_F64, 1, { FEW } };
     struct assay_match m;
 
     for (int i = 0; i < FEW; i++)
@@ -256,7 +278,8 @@ static void smaller_errors_never_fail(void **state)
 
     (void)state;
     for (int t = 0; t < 20000; t++) {
-        double y[FEW], n[FEW], error[FEW], native_error[FEW], spread = draw_size(key, &next, 1e-7, 1e-1);
+        double y[FEW], n[FEW], error[FEW], native_error[FEW],
+            spread = draw_size(key, &next, 1e-7, 1e-1);
         struct assay_tensor native = { n, ASSAY_F64, 1, { FEW } };
         bool passed;
 
@@ -292,7 +315,8 @@ static void native_only_helps(void **state)
 
     (void)state;
     for (int t = 0; t < 20000; t++) {
-        double y[FEW], n[FEW], error[FEW], native_error[FEW], spread = draw_size(key, &next, 1e-8, 1e-2);
+        double y[FEW], n[FEW], error[FEW], native_error[FEW],
+            spread = draw_size(key, &next, 1e-8, 1e-2);
         struct assay_tensor native = { n, ASSAY_F64, 1, { FEW } };
 
         for (int i = 0; i < FEW; i++)
@@ -312,8 +336,8 @@ static void native_only_helps(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(floats_by_the_table),   cmocka_unit_test(integers_by_the_table),
-        cmocka_unit_test(bools_by_the_table),    cmocka_unit_test(smaller_errors_never_fail),
+        cmocka_unit_test(floats_by_the_table), cmocka_unit_test(integers_by_the_table),
+        cmocka_unit_test(bools_by_the_table),  cmocka_unit_test(smaller_errors_never_fail),
         cmocka_unit_test(native_only_helps),
     };
 

@@ -9,7 +9,8 @@
 #include <math.h>
 
 static const double grid[] = {
-    -INFINITY, -1, 0, 0x1p-1074, 1e-300, 0.5, 0.9, 1, 4.99, 5, 5.01, 9, 9.999, 10, 11, 15, 1e3, 1e9, 1e200, DBL_MAX, INFINITY, NAN,
+    -INFINITY, -1,    0,  0x1p-1074, 1e-300, 0.5, 0.9, 1,     4.99,    5,        5.01,
+    9,         9.999, 10, 11,        15,     1e3, 1e9, 1e200, DBL_MAX, INFINITY, NAN,
 };
 enum { GRID = sizeof grid / sizeof *grid };
 
@@ -97,7 +98,8 @@ static void units_do_not_matter(void **state)
         double c = b * 3 * assay_rng_unit(key, next++);
         bool below, below_2;
 
-        assert_true(assay_hap(c, b, h, &below) == assay_hap(c * 1024, b * 1024, h * 1024, &below_2));
+        assert_true(assay_hap(c, b, h, &below) ==
+                    assay_hap(c * 1024, b * 1024, h * 1024, &below_2));
         assert_int_equal(below, below_2);
     }
 }

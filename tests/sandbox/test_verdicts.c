@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_verdicts.c: small submissions that misbehave, each with the verdict and the words that it must get, through
- * the whole path: build, lock, run, judge.
+ * test_verdicts.c: small submissions that misbehave, each with the verdict and the words that it
+ * must get, through the whole path: build, lock, run, judge.
  */
 #include "t.h"
 
@@ -18,7 +18,8 @@ static struct assay_home home;
 static int make_case(void **state)
 {
     static const char text[] = "{\"format\": 1, \"op\": \"exp\", \"cases\": [\n"
-                               " {\"id\": 1, \"class\": \"small\", \"inputs\": [{\"dtype\": \"float32\", \"shape\": [4099], "
+                               " {\"id\": 1, \"class\": \"small\", \"inputs\": [{\"dtype\": "
+                               "\"float32\", \"shape\": [4099], "
                                "\"range\": [-1, 1]}], \"attrs\": {}, \"note\": \"one\"}\n]}\n";
     struct assay_err err;
     char path[128];
@@ -52,7 +53,13 @@ static void run(struct assay_row *row, char diagnostics[8192], const char *submi
     struct assay_err err;
     char path[4096];
     struct assay_run_options o = {
-        .home = &home, .submission = path, .ops = ops, .threads = 1, .timing = timing, .budget_s = 0.3, .machine = &machine,
+        .home = &home,
+        .submission = path,
+        .ops = ops,
+        .threads = 1,
+        .timing = timing,
+        .budget_s = 0.3,
+        .machine = &machine,
     };
 
     snprintf(path, sizeof path, "%s/tests/candidates/%s", ASSAY_SOURCE_DIR, submission);
@@ -78,7 +85,8 @@ static void check(const struct expectation *e, size_t n, bool timing)
 
     for (size_t i = 0; i < n; i++) {
         run(&row, diagnostics, e[i].submission, timing);
-        print_message("%-28s %-14s %s\n", e[i].submission, assay_verdict_name(row.verdict), row.reason);
+        print_message("%-28s %-14s %s\n", e[i].submission, assay_verdict_name(row.verdict),
+                      row.reason);
         assert_false(row.failed_here);
         assert_string_equal(assay_verdict_name(row.verdict), assay_verdict_name(e[i].verdict));
         assert_non_null(strstr(row.reason, e[i].words));
@@ -169,7 +177,8 @@ static void does_not_build(void **state)
     assert_non_null(strstr(row.reason, "no function assay_exp"));
 }
 
-/* What changes its ways after the first calls is caught by the timed ones: there is no other phase. */
+/* What changes its ways after the first calls is caught by the timed ones: there is no other phase.
+ */
 static void timed(void **state)
 {
     static const struct expectation e[] = {
@@ -204,8 +213,8 @@ static void good(void **state)
 
     (void)state;
     for (size_t i = 0; i < 4; i++) {
-        snprintf(path, sizeof path, "%s/tests/candidates/%s/exp.c%s", ASSAY_SOURCE_DIR, e[i].submission,
-                 strstr(e[i].submission, "cxx") ? "c" : "");
+        snprintf(path, sizeof path, "%s/tests/candidates/%s/exp.c%s", ASSAY_SOURCE_DIR,
+                 e[i].submission, strstr(e[i].submission, "cxx") ? "c" : "");
         if (!stat(path, &st))
             all[n++] = e[i];
     }

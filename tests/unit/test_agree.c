@@ -11,13 +11,19 @@ static const double tau = 0x1p-13;
 
 static struct assay_arena arena;
 
-static const struct assay_index_rule to_values = { .input = 0, .dim_attr = -1, .values_out = 0, .distinct = true };
-static const struct assay_tol tolerances[] = { { ASSAY_I8, 3 }, { ASSAY_I32, 1 }, { ASSAY_BF16, 0 }, { 0, -1 } };
+static const struct assay_index_rule to_values = {
+    .input = 0, .dim_attr = -1, .values_out = 0, .distinct = true
+};
+static const struct assay_tol tolerances[] = {
+    { ASSAY_I8, 3 }, { ASSAY_I32, 1 }, { ASSAY_BF16, 0 }, { 0, -1 }
+};
 static const struct assay_param one_out[] = { { .name = "y" }, { 0 } };
 static const struct assay_param top_out[] = {
     { .name = "values" }, { .name = "at", .flags = ASSAY_PARAM_INDEX, .index = &to_values }, { 0 }
 };
-static const struct assay_param free_out[] = { { .name = "y" }, { .name = "z", .flags = ASSAY_PARAM_UNJUDGED }, { 0 } };
+static const struct assay_param free_out[] = { { .name = "y" },
+                                               { .name = "z", .flags = ASSAY_PARAM_UNJUDGED },
+                                               { 0 } };
 static const struct assay_op plain = { .name = "f", .out = one_out, .tol = tolerances, .n_tol = 3 };
 static const struct assay_op top = { .name = "f", .out = top_out };
 static const struct assay_op free_op = { .name = "f", .out = free_out };
@@ -51,7 +57,8 @@ static struct assay_tensor filled(enum assay_dtype d, double v)
 }
 
 /* One output; *odd may be NULL. */
-static bool agree(const struct assay_tensor *c, const struct assay_tensor *b, int64_t allow, int64_t *odd)
+static bool agree(const struct assay_tensor *c, const struct assay_tensor *b, int64_t allow,
+                  int64_t *odd)
 {
     struct assay_slot cs[ASSAY_MAX_OUT] = { { (struct assay_tensor *)c, 1 } };
     struct assay_slot bs[ASSAY_MAX_OUT] = { { (struct assay_tensor *)b, 1 } };
@@ -104,9 +111,12 @@ static void the_mean_decides_too(void **state)
 static void classes_must_be_the_same(void **state)
 {
     static const double odd_pairs[][2] = {
-        { NAN, 1 }, { 1, NAN }, { INFINITY, 1 }, { 1, INFINITY }, { INFINITY, -INFINITY }, { NAN, INFINITY },
+        { NAN, 1 },        { 1, NAN }, { INFINITY, 1 }, { 1, INFINITY }, { INFINITY, -INFINITY },
+        { NAN, INFINITY },
     };
-    static const double even_pairs[][2] = { { NAN, NAN }, { INFINITY, INFINITY }, { -INFINITY, -INFINITY }, { 0, -0.0 } };
+    static const double even_pairs[][2] = {
+        { NAN, NAN }, { INFINITY, INFINITY }, { -INFINITY, -INFINITY }, { 0, -0.0 }
+    };
     static const enum assay_dtype dtypes[] = { ASSAY_F32, ASSAY_F16 };
     int64_t odd;
 
@@ -216,8 +226,10 @@ static void lists_share_their_allowance(void **state)
 
 static void unjudged_outputs_are_not_looked_at(void **state)
 {
-    struct assay_tensor b = filled(ASSAY_F32, 1), c = filled(ASSAY_F32, 1), z = filled(ASSAY_F32, 7);
-    struct assay_slot cs[ASSAY_MAX_OUT] = { { &c, 1 }, { &z, 1 } }, bs[ASSAY_MAX_OUT] = { { &b, 1 }, { &b, 1 } };
+    struct assay_tensor b = filled(ASSAY_F32, 1), c = filled(ASSAY_F32, 1),
+                        z = filled(ASSAY_F32, 7);
+    struct assay_slot cs[ASSAY_MAX_OUT] = { { &c, 1 }, { &z, 1 } },
+                      bs[ASSAY_MAX_OUT] = { { &b, 1 }, { &b, 1 } };
     const int64_t allow[ASSAY_MAX_OUT] = { 0 };
     int64_t odd[ASSAY_MAX_OUT];
 
@@ -231,7 +243,8 @@ static void indices_agree_by_what_they_point_at(void **state)
 {
     static const double x[] = { 4, 4, 4, 1, 0 }, v[] = { 4, 4, 4 };
     struct assay_tensor in = tensor(ASSAY_F32, x, 5), values = tensor(ASSAY_F32, v, 3);
-    struct assay_tensor ci = tensor(ASSAY_I64, (double[]){ 2, 0, 1 }, 3), bi = tensor(ASSAY_I64, (double[]){ 0, 1, 2 }, 3);
+    struct assay_tensor ci = tensor(ASSAY_I64, (double[]){ 2, 0, 1 }, 3),
+                        bi = tensor(ASSAY_I64, (double[]){ 0, 1, 2 }, 3);
     struct assay_tensor c[] = { values, ci }, b[] = { values, bi };
     struct assay_slot cs[ASSAY_MAX_OUT] = { { &c[0], 1 }, { &c[1], 1 } };
     struct assay_slot bs[ASSAY_MAX_OUT] = { { &b[0], 1 }, { &b[1], 1 } };

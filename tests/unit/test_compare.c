@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Calls as a whole: presence, shapes, lists, reports; indices; the same answers on any thread count. */
+/* Calls as a whole: presence, shapes, lists, reports; indices; the same answers on any thread
+ * count. */
 #include "t.h"
 
 #include "assay/judge.h"
@@ -28,19 +29,30 @@ static int reset(void **state)
 }
 
 /* Operators with outputs of every kind. */
-static const struct assay_index_rule points_at_max = { .input = 0, .dim_attr = 0, .values_out = -1, .reduce_max = true };
-static const struct assay_index_rule points_at_values = { .input = 0, .dim_attr = 0, .values_out = 0, .distinct = true };
-static const struct assay_param list_out[] = { { .name = "y", .flags = ASSAY_PARAM_LIST }, { .name = "z" }, { 0 } };
+static const struct assay_index_rule points_at_max = {
+    .input = 0, .dim_attr = 0, .values_out = -1, .reduce_max = true
+};
+static const struct assay_index_rule points_at_values = {
+    .input = 0, .dim_attr = 0, .values_out = 0, .distinct = true
+};
+static const struct assay_param list_out[] = { { .name = "y", .flags = ASSAY_PARAM_LIST },
+                                               { .name = "z" },
+                                               { 0 } };
 static const struct assay_op list_op = { .name = "f", .out = list_out };
-static const struct assay_param dynamic_out[] = { { .name = "y", .flags = ASSAY_PARAM_DYNAMIC }, { 0 } };
+static const struct assay_param dynamic_out[] = { { .name = "y", .flags = ASSAY_PARAM_DYNAMIC },
+                                                  { 0 } };
 static const struct assay_op dynamic_op = { .name = "f", .out = dynamic_out };
-static const struct assay_param free_out[] = { { .name = "y", .flags = ASSAY_PARAM_UNJUDGED }, { 0 } };
+static const struct assay_param free_out[] = { { .name = "y", .flags = ASSAY_PARAM_UNJUDGED },
+                                               { 0 } };
 static const struct assay_op free_op = { .name = "f", .out = free_out };
-static const struct assay_param max_out[] = { { .name = "at", .flags = ASSAY_PARAM_INDEX, .index = &points_at_max },
-                                              { 0 } };
+static const struct assay_param max_out[] = {
+    { .name = "at", .flags = ASSAY_PARAM_INDEX, .index = &points_at_max }, { 0 }
+};
 static const struct assay_op max_op = { .name = "f", .out = max_out };
 static const struct assay_param top_out[] = {
-    { .name = "values" }, { .name = "at", .flags = ASSAY_PARAM_INDEX, .index = &points_at_values }, { 0 }
+    { .name = "values" },
+    { .name = "at", .flags = ASSAY_PARAM_INDEX, .index = &points_at_values },
+    { 0 }
 };
 static const struct assay_op top_op = { .name = "f", .out = top_out };
 
@@ -50,7 +62,8 @@ struct call {
     struct assay_tensor contract[ASSAY_MAX_OUT], g[4], w[4], n[4];
 };
 
-static struct assay_match judge(const struct call *c, const struct assay_op *op, enum assay_rules rules)
+static struct assay_match judge(const struct call *c, const struct assay_op *op,
+                                enum assay_rules rules)
 {
     struct assay_match m;
     struct assay_err err;
@@ -59,7 +72,8 @@ static struct assay_match judge(const struct call *c, const struct assay_op *op,
     return m;
 }
 
-/* ---- reports ---------------------------------------------------------------------------------------- */
+/* ---- reports
+ * ---------------------------------------------------------------------------------------- */
 
 static void fills_every_field(void **state)
 {
@@ -70,8 +84,8 @@ static void fills_every_field(void **state)
     (void)state;
     for (int i = 0; i < 4096; i++)
         c[i] = y[i] = 4;
-    c[17] = 4.5;    /* rel 0.125 */
-    c[100] = 6;     /* rel 0.5 */
+    c[17] = 4.5;           /* rel 0.125 */
+    c[100] = 6;            /* rel 0.5 */
     c[4000] = 4 + 0x1p-21; /* one ULP of fp32 at 4 */
     c[4001] = 4 + 0x1p-20; /* two */
     want = tensor(ASSAY_F64, y, 4096);
@@ -100,7 +114,8 @@ static void fills_every_field(void **state)
     assert_int_equal(m.ulp[2], 1);
     assert_int_equal(m.ulp[3], 1);
     assert_int_equal(m.ulp[7], 2);
-    assert_string_equal(m.text, "2 of 4096 values off by more than 10 tau (first at 17: got 4.5, want 4)");
+    assert_string_equal(m.text,
+                        "2 of 4096 values off by more than 10 tau (first at 17: got 4.5, want 4)");
 }
 
 /* Against the golden before rounding: a correctly rounded result shows half an ULP at most. */
@@ -129,7 +144,8 @@ static void names_everything(void **state)
     assert_string_equal(assay_reason_name(ASSAY_N_REASONS), "?");
 }
 
-/* ---- calls --------------------------------------------------------------------------------------------- */
+/* ---- calls
+ * --------------------------------------------------------------------------------------------- */
 
 static void set_list(struct call *c, int wrong)
 {
@@ -162,6 +178,7 @@ static void judges_lists_tensor_by_tensor(void **state)
     assert_int_equal(m.total, 16);
     assert_string_equal(m.text, "");
     set_list(&c, 2);
+    assay_store(&c.g[3], 0, 1 + 0x1p-20); /* within tau */
     m = judge(&c, &list_op, ASSAY_RULES_PAPER);
     assert_true(m.needs_native);
     for (int i = 0; i < 4; i++)
@@ -175,8 +192,10 @@ static void judges_lists_tensor_by_tensor(void **state)
     assert_int_equal(m.first_tensor, 2);
     assert_int_equal(m.first_index, 2);
     assert_int_equal(per[0].total, 12);
-    assert_string_equal(m.text,
-                        "output y[2]: 1 of 4 values off by more than 10 tau (first at 2: got 3.5, want 3)");
+    assert_int_equal(m.worst_index, 2); /* of y[2], not of z */
+    assert_true(m.worst_got == 3.5 && m.worst_want == 3);
+    assert_string_equal(
+        m.text, "output y[2]: 1 of 4 values off by more than 10 tau (first at 2: got 3.5, want 3)");
 }
 
 static void refuses_wrong_forms(void **state)
@@ -245,12 +264,14 @@ static void data_dependent_sizes_must_match(void **state)
     assert_int_equal(judge(&c, &dynamic_op, ASSAY_RULES_PAPER).reason, ASSAY_REASON_SHAPE);
     c.g[0].shape[0] = 3;
     c.w[0].shape[0] = 9; /* a golden beyond the capacity is our fault */
-    assert_int_equal(assay_judge(&m, NULL, ASSAY_RULES_PAPER, &dynamic_op, &c.args, c.got, c.want, NULL, &err),
-                     ASSAY_INTERNAL);
+    assert_int_equal(
+        assay_judge(&m, NULL, ASSAY_RULES_PAPER, &dynamic_op, &c.args, c.got, c.want, NULL, &err),
+        ASSAY_INTERNAL);
     c.w[0].shape[0] = 3;
     c.w[0].dtype = ASSAY_F32;
-    assert_int_equal(assay_judge(&m, NULL, ASSAY_RULES_PAPER, &dynamic_op, &c.args, c.got, c.want, NULL, &err),
-                     ASSAY_INTERNAL);
+    assert_int_equal(
+        assay_judge(&m, NULL, ASSAY_RULES_PAPER, &dynamic_op, &c.args, c.got, c.want, NULL, &err),
+        ASSAY_INTERNAL);
 }
 
 static void unjudged_outputs_must_only_be_there(void **state)
@@ -268,7 +289,8 @@ static void unjudged_outputs_must_only_be_there(void **state)
     assert_int_equal(judge(&c, &free_op, ASSAY_RULES_PAPER).reason, ASSAY_REASON_ABSENT);
 }
 
-/* ---- indices ---------------------------------------------------------------------------------------------- */
+/* ---- indices
+ * ---------------------------------------------------------------------------------------------- */
 
 static void index_outputs_follow_the_input(void **state)
 {
@@ -331,11 +353,36 @@ static void top_values_and_indices(void **state)
     assert_int_equal(judge(&c, &top_op, ASSAY_RULES_PAPER).reason, ASSAY_REASON_INDEX_VALUE);
 }
 
+/* Repeats count within a line only, and lines are independent of each other. */
+static void repeats_are_counted_line_by_line(void **state)
+{
+    static const double x[] = { 1, 1, 1, 1, 1, 1 };
+    struct assay_tensor in = tensor(ASSAY_F32, x, 6), values = tensor(ASSAY_F32, x, 4);
+    struct assay_tensor index = tensor(ASSAY_I64, (double[]){ 2, 0, 0, 2 }, 4);
+    int64_t *at = index.data, where;
+
+    (void)state;
+    in.rank = values.rank = index.rank = 2;
+    in.shape[0] = values.shape[0] = index.shape[0] = 2;
+    in.shape[1] = 3;
+    values.shape[1] = index.shape[1] = 2;
+    for (int dim = -1; dim <= 1; dim += 2)
+        assert_int_equal(assay_judge_index(&in, &index, &values, dim, true, false, true,
+                                           ASSAY_RULES_PAPER, &where),
+                         ASSAY_REASON_NONE);
+    at[2] = 2;
+    assert_int_equal(
+        assay_judge_index(&in, &index, &values, 1, true, false, true, ASSAY_RULES_PAPER, &where),
+        ASSAY_REASON_INDEX_TWICE);
+    assert_int_equal(where, 3);
+}
+
 /* Indices along an inner axis of three, against a plain search. */
 static void finds_every_wrong_index_of_a_middle_axis(void **state)
 {
     enum { A = 3, B = 70, C = 5 };
-    struct assay_tensor x = tensor(ASSAY_F32, NULL, A * B * C), index = tensor(ASSAY_I32, NULL, A * C);
+    struct assay_tensor x = tensor(ASSAY_F32, NULL, A * B * C),
+                        index = tensor(ASSAY_I32, NULL, A * C);
     struct assay_key key = assay_key(11, "index", 0, 0, 0);
     int32_t *at = index.data;
     int64_t where;
@@ -350,24 +397,28 @@ static void finds_every_wrong_index_of_a_middle_axis(void **state)
     for (int a = 0; a < A; a++)
         for (int k = 0; k < C; k++)
             for (int b = 0; b < B; b++)
-                if (assay_load(&x, (a * B + b) * C + k) > assay_load(&x, (a * B + at[a * C + k]) * C + k))
+                if (assay_load(&x, (a * B + b) * C + k) >
+                    assay_load(&x, (a * B + at[a * C + k]) * C + k))
                     at[a * C + k] = b;
-    assert_int_equal(assay_judge_index(&x, &index, NULL, 1, true, false, false, ASSAY_RULES_PAPER, &where),
-                     ASSAY_REASON_NONE);
+    assert_int_equal(
+        assay_judge_index(&x, &index, NULL, 1, true, false, false, ASSAY_RULES_PAPER, &where),
+        ASSAY_REASON_NONE);
     for (int i = 0; i < A * C; i++) {
         int32_t right = at[i];
 
         for (int b = 0; b < B; b++)
             if (assay_load(&x, (i / C * B + b) * C + i % C) < 9)
                 at[i] = b;
-        assert_int_equal(assay_judge_index(&x, &index, NULL, -2, true, false, false, ASSAY_RULES_PAPER, &where),
-                         ASSAY_REASON_INDEX_VALUE);
+        assert_int_equal(
+            assay_judge_index(&x, &index, NULL, -2, true, false, false, ASSAY_RULES_PAPER, &where),
+            ASSAY_REASON_INDEX_VALUE);
         assert_int_equal(where, i);
         at[i] = right;
     }
 }
 
-/* ---- every element counts ---------------------------------------------------------------------------------- */
+/* ---- every element counts
+ * ---------------------------------------------------------------------------------- */
 
 static void spoil(struct assay_tensor *t, int64_t i)
 {
@@ -382,7 +433,8 @@ static void spoil(struct assay_tensor *t, int64_t i)
 /* A14: one wrong element is found wherever it stands. */
 static void a14_one_wrong_element_is_always_found(void **state)
 {
-    static const enum assay_dtype dtypes[] = { ASSAY_F32, ASSAY_F16, ASSAY_BF16, ASSAY_I8, ASSAY_I64, ASSAY_BOOL };
+    static const enum assay_dtype dtypes[] = { ASSAY_F32, ASSAY_F16, ASSAY_BF16,
+                                               ASSAY_I8,  ASSAY_I64, ASSAY_BOOL };
     enum { MAX = 100000, TRIALS = 10000, N_DTYPES = 6 };
     static const struct assay_param out[] = { { .name = "y" }, { 0 } };
     static const struct assay_op op = { .name = "f", .out = out };
@@ -399,7 +451,8 @@ static void a14_one_wrong_element_is_always_found(void **state)
         base[d] = tensor(dtypes[d], NULL, MAX);
         want[d] = tensor(is_float ? ASSAY_F64 : dtypes[d], NULL, MAX);
         for (int64_t i = 0; i < MAX; i++) {
-            double v = is_float ? 1 + (double)(i % 97) / 97 : (double)(dtypes[d] == ASSAY_BOOL ? i % 2 : i % 97);
+            double v = is_float ? 1 + (double)(i % 97) / 97
+                                : (double)(dtypes[d] == ASSAY_BOOL ? i % 2 : i % 97);
 
             assay_store(&got[d], i, v);
             assay_store(&base[d], i, v);
@@ -411,7 +464,8 @@ static void a14_one_wrong_element_is_always_found(void **state)
         /* sizes of every order, and all of the largest now and then */
         int64_t n = t % 50 == 0 ? MAX : (int64_t)pow(MAX, assay_rng_unit(key, 2 * t));
         int64_t at = (int64_t)assay_rng_below(key, 2 * t + 1, (uint64_t)n), odd[ASSAY_MAX_OUT];
-        struct assay_slot c[ASSAY_MAX_OUT] = { { &got[d], 1 } }, b[ASSAY_MAX_OUT] = { { &base[d], 1 } };
+        struct assay_slot c[ASSAY_MAX_OUT] = { { &got[d], 1 } },
+                          b[ASSAY_MAX_OUT] = { { &base[d], 1 } };
         double old = assay_load(&got[d], at);
         struct assay_match m;
 
@@ -419,10 +473,12 @@ static void a14_one_wrong_element_is_always_found(void **state)
         spoil(&got[d], at);
         assay_judge_tensor(&m, ASSAY_RULES_PAPER, -1, &got[d], &want[d], NULL);
         if (m.passed || m.first_index != at || m.worst_index != at || m.mismatches != 1)
-            fail_msg("%s [%lld]: element %lld not found: first %lld, %lld mismatches", assay_dtype_name(dtypes[d]),
-                     (long long)n, (long long)at, (long long)m.first_index, (long long)m.mismatches);
+            fail_msg("%s [%lld]: element %lld not found: first %lld, %lld mismatches",
+                     assay_dtype_name(dtypes[d]), (long long)n, (long long)at,
+                     (long long)m.first_index, (long long)m.mismatches);
         if (assay_agree(odd, allow, &op, &args, c, b, 1) || odd[0] != 1)
-            fail_msg("%s [%lld]: element %lld agrees", assay_dtype_name(dtypes[d]), (long long)n, (long long)at);
+            fail_msg("%s [%lld]: element %lld agrees", assay_dtype_name(dtypes[d]), (long long)n,
+                     (long long)at);
         assay_store(&got[d], at, old);
         assay_judge_tensor(&m, ASSAY_RULES_PAPER, -1, &got[d], &want[d], NULL);
         assert_true(m.passed);
@@ -484,6 +540,7 @@ int main(void)
         cmocka_unit_test_setup(unjudged_outputs_must_only_be_there, reset),
         cmocka_unit_test_setup(index_outputs_follow_the_input, reset),
         cmocka_unit_test_setup(top_values_and_indices, reset),
+        cmocka_unit_test_setup(repeats_are_counted_line_by_line, reset),
         cmocka_unit_test_setup(finds_every_wrong_index_of_a_middle_axis, reset),
         cmocka_unit_test_setup(a14_one_wrong_element_is_always_found, reset),
         cmocka_unit_test_setup(thread_counts_change_nothing, reset),

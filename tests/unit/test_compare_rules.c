@@ -58,7 +58,8 @@ static void fails(const char *what, enum assay_reason reason, struct assay_match
     assert_true(m.text[0]);
 }
 
-/* ---- zeros, means, small values ------------------------------------------------------------------ */
+/* ---- zeros, means, small values
+ * ------------------------------------------------------------------ */
 
 /* A1: outputs so small that an absolute tolerance takes zeros for them. */
 static void a1_zeros_for_small_outputs_fail(void **state)
@@ -114,7 +115,8 @@ static void a2_mean_error_decides(void **state)
     got = tensor(ASSAY_F32, c, N(c));
     half = tensor(ASSAY_F32, h, N(h));
     native = tensor(ASSAY_F32, y, N(y));
-    fails("5 tau everywhere", ASSAY_REASON_MERE, judge(ASSAY_RULES_PAPER, -1, &got, &want, &native));
+    fails("5 tau everywhere", ASSAY_REASON_MERE,
+          judge(ASSAY_RULES_PAPER, -1, &got, &want, &native));
     fails("through fp16", ASSAY_REASON_MERE, judge(ASSAY_RULES_PAPER, -1, &half, &want, &native));
     passes("upstream", judge(ASSAY_RULES_UPSTREAM, -1, &got, &want, &native));
     passes("upstream", judge(ASSAY_RULES_UPSTREAM, -1, &half, &want, &native));
@@ -131,7 +133,8 @@ static void a3_zero_golden_accepts_no_wild_value(void **state)
     double *y = calloc(SIZE, sizeof *y);
 
     (void)state;
-    fails("[0] against [123]", ASSAY_REASON_SMALL, judge(ASSAY_RULES_PAPER, -1, &got, &want, &native));
+    fails("[0] against [123]", ASSAY_REASON_SMALL,
+          judge(ASSAY_RULES_PAPER, -1, &got, &want, &native));
     passes("upstream", judge(ASSAY_RULES_UPSTREAM, -1, &got, &want, &native));
     for (int i = 0; i < SIZE; i++)
         y[i] = i % 2 ? i : 0;
@@ -139,7 +142,8 @@ static void a3_zero_golden_accepts_no_wild_value(void **state)
     native = tensor(ASSAY_F32, y, SIZE);
     y[1000] = y[999998] = 1e30;
     got = tensor(ASSAY_F32, y, SIZE);
-    fails("two wild values in a relu", ASSAY_REASON_SMALL, judge(ASSAY_RULES_PAPER, -1, &got, &want, &native));
+    fails("two wild values in a relu", ASSAY_REASON_SMALL,
+          judge(ASSAY_RULES_PAPER, -1, &got, &want, &native));
     passes("upstream", judge(ASSAY_RULES_UPSTREAM, -1, &got, &want, &native));
     free(y);
 }
@@ -175,10 +179,32 @@ static void small_value_errors_are_capped(void **state)
     passes("native has two", judge(ASSAY_RULES_PAPER, -1, &got, &want, &native));
     c[7] = 3 * small;
     got = tensor(ASSAY_F32, c, N(c));
-    fails("native not so far", ASSAY_REASON_SMALL, judge(ASSAY_RULES_PAPER, -1, &got, &want, &native));
+    fails("native not so far", ASSAY_REASON_SMALL,
+          judge(ASSAY_RULES_PAPER, -1, &got, &want, &native));
     n[50] = 1.5 * small;
     native = tensor(ASSAY_F32, n, N(n));
     passes("native half as far", judge(ASSAY_RULES_PAPER, -1, &got, &want, &native));
+}
+
+/* Errors of at most 2^-30 are none for a small value, however large in relation. */
+static void tiny_errors_of_small_values_do_not_count(void **state)
+{
+    double y[4096], c[4096];
+    struct assay_tensor want, got, native;
+
+    (void)state;
+    for (int i = 0; i < N(y); i++)
+        c[i] = y[i] = i < 8 ? 0 : 1;
+    for (int i = 0; i < 8; i++)
+        c[i] = 0x1p-30; /* 76 tau of the denominator's 1e-7 */
+    want = tensor(ASSAY_F64, y, N(y));
+    native = tensor(ASSAY_F32, y, N(y));
+    got = tensor(ASSAY_F32, c, N(c));
+    passes("eight of 2^-30", judge(ASSAY_RULES_PAPER, -1, &got, &want, NULL));
+    for (int i = 0; i < 3; i++)
+        c[i] = 0x1.01p-30;
+    got = tensor(ASSAY_F32, c, N(c));
+    fails("three above", ASSAY_REASON_SMALL, judge(ASSAY_RULES_PAPER, -1, &got, &want, &native));
 }
 
 /* Cancellation: the same, and a value from beyond the boundary does not change sides. */
@@ -199,7 +225,8 @@ static void cancellation_errors_are_capped(void **state)
     passes("two near ones", judge(ASSAY_RULES_PAPER, -1, &got, &want, NULL));
     c[1] = 0;
     got = tensor(ASSAY_F32, c, N(c));
-    fails("one cancelled out", ASSAY_REASON_CANCEL, judge(ASSAY_RULES_PAPER, -1, &got, &want, &native));
+    fails("one cancelled out", ASSAY_REASON_CANCEL,
+          judge(ASSAY_RULES_PAPER, -1, &got, &want, &native));
     passes("upstream", judge(ASSAY_RULES_UPSTREAM, -1, &got, &want, &native));
     c[1] = 1;
     got = tensor(ASSAY_F32, c, N(c));
@@ -221,10 +248,12 @@ static void a11_absolute_error_alone_does_not_pass(void **state)
     want = tensor(ASSAY_F64, y, 100);
     native = tensor(ASSAY_F32, y, 100);
     got = tensor(ASSAY_F32, c, 100);
-    fails("5000 times too large", ASSAY_REASON_SMALL, judge(ASSAY_RULES_PAPER, -1, &got, &want, &native));
+    fails("5000 times too large", ASSAY_REASON_SMALL,
+          judge(ASSAY_RULES_PAPER, -1, &got, &want, &native));
 }
 
-/* ---- bools, dtypes, integers, bits ---------------------------------------------------------------- */
+/* ---- bools, dtypes, integers, bits
+ * ---------------------------------------------------------------- */
 
 /* A4: a bool is no float. */
 static void a4_bools_are_exact(void **state)
@@ -289,7 +318,8 @@ static void integer_differences_do_not_wrap(void **state)
     assert_true(m.max_diff == 0x1p63);
     passes("upstream", judge(ASSAY_RULES_UPSTREAM, -1, &got, &want, NULL));
     memcpy(g, (int64_t[]){ 0, INT64_MIN, 5 }, 3 * sizeof *g); /* wraps to 1 */
-    fails("INT64_MIN for INT64_MAX", ASSAY_REASON_INTEGER, judge(ASSAY_RULES_PAPER, 1, &got, &want, NULL));
+    fails("INT64_MIN for INT64_MAX", ASSAY_REASON_INTEGER,
+          judge(ASSAY_RULES_PAPER, 1, &got, &want, NULL));
     passes("upstream", judge(ASSAY_RULES_UPSTREAM, 1, &got, &want, NULL));
     memcpy(g, (int64_t[]){ 1, INT64_MAX - 1, 5 }, 3 * sizeof *g);
     passes("within 1", judge(ASSAY_RULES_PAPER, 1, &got, &want, NULL));
@@ -317,7 +347,8 @@ static void a15_tolerance_zero_means_equal(void **state)
     passes("one ULP within tau", judge(ASSAY_RULES_PAPER, -1, &got, &want, NULL));
 }
 
-/* Just above the middle between 1 and its neighbour: fp32 in between makes it a tie, which goes to 1. */
+/* Just above the middle between 1 and its neighbour: fp32 in between makes it a tie, which goes
+ * to 1. */
 static void goldens_are_rounded_once(void **state)
 {
     const double y = 1 + 0x1p-11 + 0x1p-30, up = 1 + 0x1p-10, one = 1;
@@ -331,7 +362,8 @@ static void goldens_are_rounded_once(void **state)
     fails("upstream once", ASSAY_REASON_BITS, judge(ASSAY_RULES_UPSTREAM, 0, &a, &want, NULL));
 }
 
-/* ---- IEEE classes ---------------------------------------------------------------------------------- */
+/* ---- IEEE classes
+ * ---------------------------------------------------------------------------------- */
 
 /* A8, A13, A20, A21: NaN is matched by NaN and by nothing else. */
 static void a13_nan_is_no_wildcard(void **state)
@@ -359,7 +391,8 @@ static void a13_nan_is_no_wildcard(void **state)
 /* A10: finite values where the golden has none. */
 static void a10_finite_for_infinite_fails(void **state)
 {
-    const double y[] = { INFINITY, NAN, 1 }, c[] = { 0, 0, 1 }, d[] = { 0, NAN, 1 }, e[] = { -INFINITY, NAN, 1 };
+    const double y[] = { INFINITY, NAN, 1 }, c[] = { 0, 0, 1 }, d[] = { 0, NAN, 1 },
+                 e[] = { -INFINITY, NAN, 1 };
     struct assay_tensor want = tensor(ASSAY_F64, y, 3), got = tensor(ASSAY_F32, c, 3);
     struct assay_match m = judge(ASSAY_RULES_PAPER, -1, &got, &want, NULL);
 
@@ -372,7 +405,8 @@ static void a10_finite_for_infinite_fails(void **state)
     fails("-Inf for Inf", ASSAY_REASON_INF, judge(ASSAY_RULES_PAPER, -1, &got, &want, NULL));
 }
 
-/* Where the golden overflows the dtype only an infinity will do, unless native overflows otherwise. */
+/* Where the golden overflows the dtype only an infinity will do, unless native overflows otherwise.
+ */
 static void overflow_needs_the_infinity(void **state)
 {
     const double over = 1e5, max = 65504, inf = INFINITY, low = 60000, minus = -65504;
@@ -409,7 +443,8 @@ static void infinity_needs_the_overflow(void **state)
     fails("far below", ASSAY_REASON_INF, judge(ASSAY_RULES_PAPER, -1, &got, &want, &n_inf));
 }
 
-/* ---- native reference ------------------------------------------------------------------------------ */
+/* ---- native reference
+ * ------------------------------------------------------------------------------ */
 
 /* Large errors where native has them too: at most twice as many, and twice as large. */
 static void normal_errors_follow_native(void **state)
@@ -438,6 +473,62 @@ static void normal_errors_follow_native(void **state)
     fails("upstream", ASSAY_REASON_NORMAL, judge(ASSAY_RULES_UPSTREAM, -1, &got, &want, &native));
 }
 
+/* One large error where native has none so far off in relation, but as large a one on a larger
+ * value: what a sum costs does not depend on how much of it cancels. */
+static struct assay_match one_beside(enum assay_dtype d, double g, double error, double native_g,
+                                     double native_error)
+{
+    double y[100], c[100], n[100];
+    struct assay_tensor want, got, native;
+
+    for (int i = 0; i < 100; i++)
+        n[i] = c[i] = y[i] = 1;
+    n[3] = c[3] = y[3] = g;
+    n[4] = c[4] = y[4] = native_g;
+    c[3] += error;
+    n[4] += native_error;
+    want = tensor(ASSAY_F64, y, 100);
+    got = tensor(d, c, 100);
+    native = tensor(d, n, 100);
+    return judge(ASSAY_RULES_PAPER, -1, &got, &want, &native);
+}
+
+static void absolute_errors_follow_native(void **state)
+{
+    (void)state;
+    /* fp32: 2^-8 reaches up to below 2^4; 2^-17 / 2^-8 = 16 tau */
+    passes("as large", one_beside(ASSAY_F32, 0x1p-8, 0x1p-17, 15, 0x1p-17));
+    passes("twice as large", one_beside(ASSAY_F32, 0x1p-8, 0x1p-17, 15, 0x1p-18));
+    fails("more than twice", ASSAY_REASON_NORMAL,
+          one_beside(ASSAY_F32, 0x1p-8, 0x1p-17, 15, 0x1p-19));
+    fails("out of reach", ASSAY_REASON_NORMAL, one_beside(ASSAY_F32, 0x1p-8, 0x1p-17, 16, 0x1p-17));
+    /* fp16: a pair of octaves; 2^-10 / 2^-4 = 16 tau */
+    passes("as large", one_beside(ASSAY_F16, 0x1p-4, 0x1p-10, 0x1p-3, 0x1p-10));
+    fails("out of reach", ASSAY_REASON_NORMAL,
+          one_beside(ASSAY_F16, 0x1p-4, 0x1p-10, 0x1p-2, 0x1p-10));
+}
+
+/* Within reach in every place, but more of it in total than native shows. */
+static void absolute_errors_follow_native_in_the_mean(void **state)
+{
+    double y[100], c[100], n[100];
+    struct assay_tensor want, got, native;
+
+    (void)state;
+    for (int i = 0; i < 100; i++)
+        n[i] = c[i] = y[i] = i < 9 ? 0x1p-8 : 1;
+    n[50] += 0x1p-17;
+    c[0] += 0x1p-17;
+    c[1] -= 0x1p-17;
+    want = tensor(ASSAY_F64, y, 100);
+    got = tensor(ASSAY_F32, c, 100);
+    native = tensor(ASSAY_F32, n, 100);
+    passes("twice", judge(ASSAY_RULES_PAPER, -1, &got, &want, &native));
+    c[2] -= 0x1p-17;
+    got = tensor(ASSAY_F32, c, 100);
+    fails("three times", ASSAY_REASON_NORMAL, judge(ASSAY_RULES_PAPER, -1, &got, &want, &native));
+}
+
 /* A mean error from tau on needs a native that is off at least half as much. */
 static void mean_error_follows_native(void **state)
 {
@@ -461,7 +552,26 @@ static void mean_error_follows_native(void **state)
     passes("upstream", judge(ASSAY_RULES_UPSTREAM, -1, &got, &want, &native));
 }
 
-/* Dot products over K = 9216: how the sums are formed is the candidate's choice, their precision is not. */
+/* An error of exactly 10 tau, in fp64 where one can be written down. */
+static void exactly_10_tau_is_a_mismatch(void **state)
+{
+    const double bound = 10 * 0x1p-13;
+    double y[2] = { 1 - 1e-7, 8 }, c[2] = { y[0] - bound, 8 };
+    struct assay_tensor want = tensor(ASSAY_F64, y, 2), got = tensor(ASSAY_F64, c, 2);
+    struct assay_match m;
+
+    (void)state;
+    assert_true(y[0] + 1e-7 == 1 && y[0] - c[0] == bound);
+    m = judge(ASSAY_RULES_PAPER, -1, &got, &want, &want);
+    fails("paper", ASSAY_REASON_NORMAL, m);
+    assert_int_equal(m.mismatches, 1);
+    m = judge(ASSAY_RULES_UPSTREAM, -1, &got, &want, &want);
+    passes("upstream", m);
+    assert_int_equal(m.mismatches, 0);
+}
+
+/* Dot products over K = 9216: how the sums are formed is the candidate's choice, their precision is
+ * not. */
 enum { DEEP_K = 9216, DEEP_N = 2048, BLOCKED = 16 };
 
 struct dots {
@@ -542,10 +652,12 @@ static void a23_native_beyond_tau_gives_room(void **state)
     assert_true(judge(ASSAY_RULES_PAPER, -1, &native, &want, NULL).needs_native);
     passes("as far off as native", judge(ASSAY_RULES_PAPER, -1, &got, &want, &native));
     got = tensor(ASSAY_F32, h, N(h));
-    fails("half precision", ASSAY_REASON_NORMAL, judge(ASSAY_RULES_PAPER, -1, &got, &want, &native));
+    fails("half precision", ASSAY_REASON_NORMAL,
+          judge(ASSAY_RULES_PAPER, -1, &got, &want, &native));
 }
 
-/* ---- indices --------------------------------------------------------------------------------------- */
+/* ---- indices
+ * --------------------------------------------------------------------------------------- */
 
 static enum assay_reason top_2(enum assay_rules rules, int64_t a, int64_t b)
 {
@@ -579,13 +691,20 @@ static void a20_nan_equals_nan_for_indices(void **state)
     struct assay_tensor scalar = { (int64_t[]){ 2 }, ASSAY_I64, 0, { 0 } };
 
     (void)state;
-    assert_int_equal(assay_judge_index(&in, &index, &values, 0, true, false, true, ASSAY_RULES_PAPER, NULL),
-                     ASSAY_REASON_NONE);
-    assert_int_equal(assay_judge_index(&in, &scalar, NULL, 0, true, false, false, ASSAY_RULES_PAPER, NULL),
-                     ASSAY_REASON_NONE);
+    assert_int_equal(
+        assay_judge_index(&in, &index, &values, 0, true, false, true, ASSAY_RULES_PAPER, NULL),
+        ASSAY_REASON_NONE);
+    assert_int_equal(
+        assay_judge_index(&in, &scalar, NULL, 0, true, false, false, ASSAY_RULES_PAPER, NULL),
+        ASSAY_REASON_NONE);
+    ((uint32_t *)values.data)[0] ^= 0x80000001u; /* another NaN */
+    assert_int_equal(
+        assay_judge_index(&in, &index, &values, 0, true, false, true, ASSAY_RULES_PAPER, NULL),
+        ASSAY_REASON_NONE);
     ((int64_t *)scalar.data)[0] = 3; /* the largest number, but NaN is larger */
-    assert_int_equal(assay_judge_index(&in, &scalar, NULL, 0, true, false, false, ASSAY_RULES_PAPER, NULL),
-                     ASSAY_REASON_INDEX_VALUE);
+    assert_int_equal(
+        assay_judge_index(&in, &scalar, NULL, 0, true, false, false, ASSAY_RULES_PAPER, NULL),
+        ASSAY_REASON_INDEX_VALUE);
 }
 
 int main(void)
@@ -595,6 +714,7 @@ int main(void)
         cmocka_unit_test_setup(a2_mean_error_decides, reset),
         cmocka_unit_test_setup(a3_zero_golden_accepts_no_wild_value, reset),
         cmocka_unit_test_setup(small_value_errors_are_capped, reset),
+        cmocka_unit_test_setup(tiny_errors_of_small_values_do_not_count, reset),
         cmocka_unit_test_setup(cancellation_errors_are_capped, reset),
         cmocka_unit_test_setup(a11_absolute_error_alone_does_not_pass, reset),
         cmocka_unit_test_setup(a4_bools_are_exact, reset),
@@ -607,7 +727,10 @@ int main(void)
         cmocka_unit_test_setup(overflow_needs_the_infinity, reset),
         cmocka_unit_test_setup(infinity_needs_the_overflow, reset),
         cmocka_unit_test_setup(normal_errors_follow_native, reset),
+        cmocka_unit_test_setup(absolute_errors_follow_native, reset),
+        cmocka_unit_test_setup(absolute_errors_follow_native_in_the_mean, reset),
         cmocka_unit_test_setup(mean_error_follows_native, reset),
+        cmocka_unit_test_setup(exactly_10_tau_is_a_mismatch, reset),
         cmocka_unit_test_setup(a23_honest_deep_sums_pass, reset),
         cmocka_unit_test_setup(a23_native_beyond_tau_gives_room, reset),
         cmocka_unit_test_setup(a19_ties_are_free_and_nothing_else, reset),

@@ -13,7 +13,7 @@ static void near(double got, double want)
         fail_msg("%.17g, want %.17g", got, want);
 }
 
-/* ---- limits ------------------------------------------------------------------------------------------- */
+/* ---- limits ---------------------------------------------------------------- */
 
 static void the_slowest_unit_bounds(void **state)
 {
@@ -35,7 +35,7 @@ static void the_slowest_unit_bounds(void **state)
     assert_int_equal(unit, ASSAY_UNIT_DRAM);
 }
 
-/* ---- HAP ------------------------------------------------------------------------------------------------ */
+/* ---- HAP ------------------------------------------------------------------- */
 
 static void hap_has_its_anchors(void **state)
 {
@@ -80,7 +80,7 @@ static void c36_no_pole(void **state)
     assert_false(below);
 }
 
-/* ---- operators ---------------------------------------------------------------------------------------------- */
+/* ---- operators ------------------------------------------------------------- */
 
 static void adds_the_three_parts(void **state)
 {
@@ -106,7 +106,8 @@ static void adds_the_three_parts(void **state)
 /* C38: a case whose timing failed is right but not fast, and does not stand at the baseline. */
 static void c38_failed_timing_is_not_the_baseline(void **state)
 {
-    const struct assay_case_score cases[] = { { true, true, false, NAN, NAN }, { true, true, true, 0.6, 1.5 } };
+    const struct assay_case_score cases[] = { { true, true, false, NAN, NAN },
+                                              { true, true, true, 0.6, 1.5 } };
     struct assay_op_score s;
 
     (void)state;
@@ -121,7 +122,8 @@ static void c38_failed_timing_is_not_the_baseline(void **state)
 
 static void nothing_built_scores_nothing(void **state)
 {
-    const struct assay_case_score cases[] = { { false, true, true, 1, 2 }, { false, false, false, NAN, NAN } };
+    const struct assay_case_score cases[] = { { false, true, true, 1, 2 },
+                                              { false, false, false, NAN, NAN } };
     struct assay_op_score s;
 
     (void)state;
@@ -133,17 +135,19 @@ static void nothing_built_scores_nothing(void **state)
     assert_int_equal(s.n, 0);
 }
 
-/* ---- results -------------------------------------------------------------------------------------------------- */
+/* ---- results --------------------------------------------------------------- */
 
 static const struct assay_op l1 = { .name = "a", .tier = 1 }, l2 = { .name = "b", .tier = 2 },
-                             quantised = { .name = "q", .tier = 5 }, l3 = { .name = "c", .tier = 3 };
+                             quantised = { .name = "q", .tier = 5 },
+                             l3 = { .name = "c", .tier = 3 };
 
 static struct assay_row row(const struct assay_op *op, int id, enum assay_verdict v)
 {
     return (struct assay_row){ .op = op, .case_id = id, .done = true, .verdict = v, .hap = NAN };
 }
 
-static struct assay_row timed_row(const struct assay_op *op, int id, double hap, double base, double cand)
+static struct assay_row timed_row(const struct assay_op *op, int id, double hap, double base,
+                                  double cand)
 {
     struct assay_row r = row(op, id, ASSAY_PASS);
 
@@ -163,9 +167,13 @@ static void make_result(struct assay_result *r)
     r->builds = assay_arena_zero(&r->arena, 4 * sizeof *r->builds);
     r->rows = assay_arena_zero(&r->arena, 9 * sizeof *r->rows);
     assert_true(r->builds && r->rows);
-    r->builds[0] = (struct assay_build_row){ .op = &l1, .done = true, .present = true, .compiled = true };
-    r->builds[1] = (struct assay_build_row){ .op = &l2, .done = true, .present = true, .compiled = true };
-    r->builds[2] = (struct assay_build_row){ .op = &quantised, .done = true, .present = true, .compiled = true };
+    r->builds[0] =
+        (struct assay_build_row){ .op = &l1, .done = true, .present = true, .compiled = true };
+    r->builds[1] =
+        (struct assay_build_row){ .op = &l2, .done = true, .present = true, .compiled = true };
+    r->builds[2] = (struct assay_build_row){
+        .op = &quantised, .done = true, .present = true, .compiled = true
+    };
     r->builds[3] = (struct assay_build_row){ .op = &l3, .done = true, .present = true };
     r->rows[0] = timed_row(&l2, 1, 0.25, 100, 200);
     r->rows[1] = row(&l2, 2, ASSAY_WRONG);

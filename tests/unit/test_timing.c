@@ -8,18 +8,23 @@
 #include <math.h>
 
 static const struct assay_plan_limits limits = {
-    .target = 0.01, .block_ns = 250e3, .first_base_ns = 25e3, .max_calls = 64, .min_pairs = 20, .max_pairs = 400,
+    .target = 0.01,
+    .block_ns = 250e3,
+    .first_base_ns = 25e3,
+    .max_calls = 64,
+    .min_pairs = 20,
+    .max_pairs = 400,
 };
 
-/* Ranks from tables of the sign test, alpha = 0.05 two-sided (Dixon and Mood 1946): the largest r with
- * 2 P(B <= r) <= 0.05 is 0 for n = 6 to 8, 1 for 9 to 11, 2 for 12 to 14, 5 for 20, 17 for 50, 39 for 100;
- * the rank is one more. */
+/* Ranks from tables of the sign test, alpha = 0.05 two-sided (Dixon and Mood 1946): the largest r
+ * with 2 P(B <= r) <= 0.05 is 0 for n = 6 to 8, 1 for 9 to 11, 2 for 12 to 14, 5 for 20, 17 for 50,
+ * 39 for 100; the rank is one more. */
 static void ranks_of_the_sign_test(void **state)
 {
     static const struct {
         int n, rank;
-    } table[] = { { 0, 0 }, { 1, 0 },  { 5, 0 },  { 6, 1 },  { 8, 1 },   { 9, 2 },   { 11, 2 },
-                  { 12, 3 }, { 14, 3 }, { 20, 6 }, { 50, 18 }, { 100, 40 } };
+    } table[] = { { 0, 0 },  { 1, 0 },  { 5, 0 },  { 6, 1 },  { 8, 1 },   { 9, 2 },
+                  { 11, 2 }, { 12, 3 }, { 14, 3 }, { 20, 6 }, { 50, 18 }, { 100, 40 } };
 
     (void)state;
     for (size_t i = 0; i < sizeof table / sizeof *table; i++)
@@ -75,7 +80,9 @@ static void disturbed_pairs(void **state)
 
     (void)state;
     for (int i = 0; i < 20; i++)
-        pair[i] = (struct assay_pair){ .base_ns = 10, .cand_ns = i < 8 ? 50 : 20, .n_calls = 1, .disturbed = i < 8 };
+        pair[i] = (struct assay_pair){
+            .base_ns = 10, .cand_ns = i < 8 ? 50 : 20, .n_calls = 1, .disturbed = i < 8
+        };
     assert_int_equal(assay__estimate(&t, pair, null_ns, 20), ASSAY_OK);
     assert_int_equal(t.n_discarded, 8);
     assert_float_equal(t.ratio_hi, 2, 1e-12);
@@ -86,7 +93,8 @@ static void disturbed_pairs(void **state)
     assert_float_equal(t.ratio_hi, 5, 1e-12);
 }
 
-/* Over many made-up runs with skewed noise around a known ratio, the 95 % interval holds it often enough. */
+/* Over many made-up runs with skewed noise around a known ratio, the 95 % interval holds it often
+ * enough. */
 static void interval_covers(void **state)
 {
     uint64_t seed = t_seed(20261130);
@@ -100,9 +108,12 @@ static void interval_covers(void **state)
         struct assay_pair pair[30];
 
         for (uint64_t i = 0; i < 30; i++) {
-            double noise = assay_rng_unit(key, 2 * i) - assay_rng_unit(key, 2 * i + 1); /* median 0 */
+            double noise =
+                assay_rng_unit(key, 2 * i) - assay_rng_unit(key, 2 * i + 1); /* median 0 */
 
-            pair[i] = (struct assay_pair){ .base_ns = 100, .cand_ns = 130 * exp(noise * noise * noise), .n_calls = 1 };
+            pair[i] = (struct assay_pair){ .base_ns = 100,
+                                           .cand_ns = 130 * exp(noise * noise * noise),
+                                           .n_calls = 1 };
         }
         assert_int_equal(assay__estimate(&t, pair, null_ns, 30), ASSAY_OK);
         covered += t.ratio_lo <= 1.3 && 1.3 <= t.ratio_hi;
@@ -119,7 +130,8 @@ static void add(struct assay_plan *p, double base, double ratio)
     assert_int_equal(assay_plan_add(p, &pair, 300), ASSAY_OK);
 }
 
-/* Lengths follow the baseline, never the candidate; both orders come; never more than the arenas hold. */
+/* Lengths follow the baseline, never the candidate; both orders come; never more than the arenas
+ * hold. */
 static void blocks_of_a_plan(void **state)
 {
     struct assay_plan *p = assay_plan_new(&limits, assay_key(t_seed(7), "plan", 1, 0, 0));

@@ -36,7 +36,8 @@ static bool flag(const json_t *o, const char *key)
 }
 
 /* Reads one entry of a list of tensors; false for null (absent). */
-static bool load(struct assay_tensor *t, const json_t *entry, const char *dir, struct assay_arena *arena)
+static bool load(struct assay_tensor *t, const json_t *entry, const char *dir,
+                 struct assay_arena *arena)
 {
     struct assay_err err;
     char path[4400];
@@ -61,7 +62,8 @@ static void check_number(const char *id, const char *what, double got, const jso
         fail_msg("%s: %s is %.17g, recorded %.17g", id, what, got, w);
 }
 
-static void check_region(const char *id, const char *name, const struct assay_region *r, const json_t *o)
+static void check_region(const char *id, const char *name, const struct assay_region *r,
+                         const json_t *o)
 {
     char key[64];
 
@@ -69,13 +71,16 @@ static void check_region(const char *id, const char *name, const struct assay_re
     if (!json_is_integer(json_object_get(o, key))) /* skipped and absent outputs have none */
         return;
     if (r->errors != whole(o, key))
-        fail_msg("%s: %s is %lld, recorded %lld", id, key, (long long)r->errors, (long long)whole(o, key));
+        fail_msg("%s: %s is %lld, recorded %lld", id, key, (long long)r->errors,
+                 (long long)whole(o, key));
     snprintf(key, sizeof key, "%s_cpu_error_count", name);
     if (r->native_errors != whole(o, key))
-        fail_msg("%s: %s is %lld, recorded %lld", id, key, (long long)r->native_errors, (long long)whole(o, key));
+        fail_msg("%s: %s is %lld, recorded %lld", id, key, (long long)r->native_errors,
+                 (long long)whole(o, key));
     snprintf(key, sizeof key, "%s_total_count", name);
     if (r->total != whole(o, key))
-        fail_msg("%s: %s is %lld, recorded %lld", id, key, (long long)r->total, (long long)whole(o, key));
+        fail_msg("%s: %s is %lld, recorded %lld", id, key, (long long)r->total,
+                 (long long)whole(o, key));
     snprintf(key, sizeof key, "%s_passed", name);
     if (r->passed != flag(o, key))
         fail_msg("%s: %s is %d, recorded %d", id, key, r->passed, flag(o, key));
@@ -115,7 +120,8 @@ static void check_match(const char *id, const struct assay_match *m, const json_
         fail_msg("%s: %lld mismatches, recorded %lld", id, (long long)m->mismatches,
                  (long long)whole(o, "mismatch_count"));
     if (m->total != whole(o, "total_count"))
-        fail_msg("%s: %lld values, recorded %lld", id, (long long)m->total, (long long)whole(o, "total_count"));
+        fail_msg("%s: %lld values, recorded %lld", id, (long long)m->total,
+                 (long long)whole(o, "total_count"));
     if (json_object_get(o, "mere")) {
         check_number(id, "mere", m->mere, json_object_get(o, "mere"));
         check_number(id, "mare", m->mare, json_object_get(o, "mare"));
@@ -145,7 +151,8 @@ static void set_tolerances(struct call *c, const json_t *custom)
     json_t *value;
     int n = 0;
 
-    json_object_foreach((json_t *)custom, key, value) {
+    json_object_foreach((json_t *)custom, key, value)
+    {
         enum assay_dtype d;
 
         assert_true(assay_dtype_parse(key, &d));
@@ -156,8 +163,10 @@ static void set_tolerances(struct call *c, const json_t *custom)
     c->op.n_tol = n;
 }
 
-/* Every recorded output is an output of its own, except where their number differs: then they are one list. */
-static void set_outputs(struct call *c, const json_t *jc, const char *dir, struct assay_arena *arena)
+/* Every recorded output is an output of its own, except where their number differs: then they are
+ * one list. */
+static void set_outputs(struct call *c, const json_t *jc, const char *dir,
+                        struct assay_arena *arena)
 {
     static const char *const keys[] = { "candidate", "golden", "native" };
     static const char *const names[ASSAY_MAX_OUT] = { "y0", "y1", "y2", "y3", "y4", "y5" };
@@ -198,7 +207,8 @@ static void replays_every_recorded_verdict(void **state)
         skip();
     }
     manifest = load_manifest(dir);
-    json_array_foreach(json_object_get(manifest, "cases"), i, jc) {
+    json_array_foreach(json_object_get(manifest, "cases"), i, jc)
+    {
         static struct call c;
         struct assay_match m, outs[ASSAY_MAX_OUT];
         const json_t *recorded = json_object_get(jc, "outputs");
@@ -215,7 +225,8 @@ static void replays_every_recorded_verdict(void **state)
             snprintf(id, sizeof id, "%s output %zu", str(jc, "id"), o);
             check_match(id, &outs[o], json_array_get(recorded, o));
             if (outs[o].total > 0)
-                check_number(id, "tau", outs[o].tau, json_object_get(json_array_get(recorded, o), "threshold"));
+                check_number(id, "tau", outs[o].tau,
+                             json_object_get(json_array_get(recorded, o), "threshold"));
             n_outputs++;
         }
         assay_arena_reset(&arena);
@@ -239,7 +250,8 @@ static void replays_the_index_cases(void **state)
         skip();
     }
     manifest = load_manifest(dir);
-    json_array_foreach(json_object_get(manifest, "index_cases"), i, jc) {
+    json_array_foreach(json_object_get(manifest, "index_cases"), i, jc)
+    {
         struct assay_tensor x, index, values;
         bool has_values = load(&values, json_object_get(jc, "values"), dir, &arena);
         const char *reduce = str(jc, "reduce");
@@ -248,10 +260,10 @@ static void replays_the_index_cases(void **state)
         assert_true(load(&index, json_object_get(jc, "indices"), dir, &arena));
         for (int rules = ASSAY_RULES_PAPER; rules <= ASSAY_RULES_UPSTREAM; rules++) {
             int64_t at;
-            enum assay_reason r = assay_judge_index(
-                &x, &index, has_values ? &values : NULL, (int)whole(jc, "dim"),
-                reduce && strcmp(reduce, "amax") == 0, flag(jc, "keepdim"), false,
-                (enum assay_rules)rules, &at);
+            enum assay_reason r =
+                assay_judge_index(&x, &index, has_values ? &values : NULL, (int)whole(jc, "dim"),
+                                  reduce && strcmp(reduce, "amax") == 0, flag(jc, "keepdim"), false,
+                                  (enum assay_rules)rules, &at);
 
             if ((r == ASSAY_REASON_NONE) != flag(jc, "valid"))
                 fail_msg("%s: %s, recorded as %s", str(jc, "id"), assay_reason_name(r),

@@ -41,7 +41,8 @@ static struct assay_upstream_case read_case(const json_t *o)
 
     return (struct assay_upstream_case){
         .success = json_is_true(json_object_get(o, "success")),
-        .accuracy_failure = is(o, "failure_type", "precision_mismatch") || is(o, "failure_type", "precision") ||
+        .accuracy_failure = is(o, "failure_type", "precision_mismatch") ||
+                            is(o, "failure_type", "precision") ||
                             (!typed && is(o, "accuracy", "failed")),
         .has_time = json_is_number(elapsed),
         .elapsed_us = number(elapsed),
@@ -54,16 +55,17 @@ static struct assay_upstream_case read_case(const json_t *o)
 static double replay(const json_t *o)
 {
     const char *id = json_string_value(json_object_get(o, "id"));
-    const json_t *want = json_object_get(o, "score"), *jc, *per = json_object_get(want, "per_case_scores");
+    const json_t *want = json_object_get(o, "score"), *jc,
+                 *per = json_object_get(want, "per_case_scores");
     struct assay_upstream_case cases[MAX_CASES];
     struct assay_upstream_score s;
     double per_case[MAX_CASES];
     size_t n = json_array_size(json_object_get(o, "cases")), i;
 
     assert_true(n <= MAX_CASES);
-    json_array_foreach(json_object_get(o, "cases"), i, jc)
-        cases[i] = read_case(jc);
-    assay_score_upstream(&s, per_case, cases, (int)n, (int)json_integer_value(json_object_get(o, "declared_cases")),
+    json_array_foreach(json_object_get(o, "cases"), i, jc) cases[i] = read_case(jc);
+    assay_score_upstream(&s, per_case, cases, (int)n,
+                         (int)json_integer_value(json_object_get(o, "declared_cases")),
                          json_is_true(json_object_get(o, "compile_failed")),
                          json_is_true(json_object_get(o, "subprocess_failed")));
     check(id, "compilation", s.compilation, json_object_get(want, "compilation_score"));
@@ -74,7 +76,8 @@ static double replay(const json_t *o)
     check(id, "speed-up", s.avg_speedup, json_object_get(want, "avg_speedup"));
     check(id, "passed", s.passed, json_object_get(want, "passed_cases"));
     check(id, "cases", s.total_cases, json_object_get(want, "total_cases"));
-    check(id, "failures", s.compile_runtime_failures, json_object_get(want, "compile_runtime_fail_cases"));
+    check(id, "failures", s.compile_runtime_failures,
+          json_object_get(want, "compile_runtime_fail_cases"));
     if (s.zeroed != json_is_true(json_object_get(want, "zeroed_by_no_npu_perf")))
         fail_msg("%s: zeroed is %d", id, s.zeroed);
     for (i = 0; i < n && i < json_array_size(per); i++) {
@@ -94,7 +97,8 @@ static void check_ranking(const json_t *ops, const json_t *ranking, double *tota
     const json_t *id;
 
     assert_int_equal(json_array_size(ranking), json_array_size(ops));
-    json_array_foreach(ranking, place, id) {
+    json_array_foreach(ranking, place, id)
+    {
         size_t best = 0;
 
         for (size_t i = 1; i < json_array_size(ops); i++)
@@ -127,18 +131,18 @@ static void replays_every_recorded_score(void **state)
     ops = json_object_get(manifest, "operators");
     bench = json_object_get(manifest, "benchmark");
     assert_true(json_array_size(ops) >= 21 && json_array_size(ops) <= MAX_OPS);
-    json_array_foreach(ops, i, o) {
+    json_array_foreach(ops, i, o)
+    {
         total[i] = replay(o);
         sum += total[i];
     }
     check("benchmark", "total", sum, json_object_get(bench, "total"));
     check("benchmark", "average", sum / (double)i, json_object_get(bench, "average"));
-    json_object_foreach(json_object_get(bench, "levels"), level, want) {
+    json_object_foreach(json_object_get(bench, "levels"), level, want)
+    {
         double of_level = 0;
 
-        json_array_foreach(ops, i, o)
-            if (is(o, "level", level))
-                of_level += total[i];
+        json_array_foreach(ops, i, o) if (is(o, "level", level)) of_level += total[i];
         check(level, "sum", of_level, want);
     }
     check_ranking(ops, json_object_get(bench, "ranking"), total);

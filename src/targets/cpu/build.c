@@ -2,8 +2,8 @@
 /*
  * build.c: from a submission to the library of one operator. The command line is ours, see `flags`.
  *
- * The folder of a build holds src/ (copies of the sources), include/assay/ (kernel.h and the generated header) and
- * out/, the only place that the compiler may write to.
+ * The folder of a build holds src/ (copies of the sources), include/assay/ (kernel.h and the
+ * generated header) and out/, the only place that the compiler may write to.
  */
 #include "targets/cpu/build.h"
 
@@ -11,6 +11,7 @@
 #include "targets/cpu/sandbox.h"
 
 #include <errno.h>
+#include <sha2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -20,8 +21,15 @@
 enum { MAX_ARGS = 128, PATH_CAP = 4096, DIAGNOSTICS_CAP = 8192 };
 
 static const char *const flags[] = {
-    "-O3", "-march=native", "-fPIC", "-fno-math-errno", "-fno-trapping-math", "-ffp-contract=fast",
-    "-fdiagnostics-color=never", "-I../include", "-Icommon",
+    "-O3",
+    "-march=native",
+    "-fPIC",
+    "-fno-math-errno",
+    "-fno-trapping-math",
+    "-ffp-contract=fast",
+    "-fdiagnostics-color=never",
+    "-I../include",
+    "-Icommon",
 };
 
 struct build {
@@ -41,7 +49,8 @@ static enum assay_status make_folder(const char *path, mode_t mode, struct assay
     return ASSAY_OK;
 }
 
-static enum assay_status put_headers(struct build *b, const struct assay_op *op, struct assay_err *err)
+static enum assay_status put_headers(struct build *b, const struct assay_op *op,
+                                     struct assay_err *err)
 {
     struct assay_text text = { 0 };
     char path[PATH_CAP];
@@ -74,7 +83,8 @@ static enum assay_status find_compilers(struct build *b, struct assay_err *err)
 {
     if (!cpu_program("gcc", b->cc, sizeof b->cc) && !cpu_program("clang", b->cc, sizeof b->cc))
         return assay_fail(err, ASSAY_UNSUPPORTED, "no C compiler: install gcc or clang");
-    if (!cpu_program("g++", b->cxx, sizeof b->cxx) && !cpu_program("clang++", b->cxx, sizeof b->cxx))
+    if (!cpu_program("g++", b->cxx, sizeof b->cxx) &&
+        !cpu_program("clang++", b->cxx, sizeof b->cxx))
         b->cxx[0] = 0;
     return ASSAY_OK;
 }
@@ -93,6 +103,22 @@ static enum assay_status run(struct build *b, int n_args, bool *ok, struct assay
 
     b->argv[n_args] = NULL;
     return cpu_compile(ok, &b->log, &c, err);
+}
+
+/* "gcc (Debian 12.2.0-14) 12.2.0": what the compiler calls itself. */
+static enum assay_status name_compiler(char *name, size_t size, struct build *b,
+                                       struct assay_err *err)
+{
+    struct assay_text version = { 0 };
+    const char *const argv[] = { b->cc, "--version", NULL };
+    const struct cpu_compile c = { (char *const *)(uintptr_t)argv, b->src, b->root, b->out, 20 };
+    bool ok;
+    enum assay_status st = cpu_compile(&ok, &version, &c, err);
+
+    if (!st && ok && version.data)
+        snprintf(name, size, "%.*s", (int)strcspn(version.data, "\n"), version.data);
+    assay_text_release(&version);
+    return st;
 }
 
 static enum assay_status compile_one(struct build *b, int i, bool *ok, struct assay_err *err)
@@ -116,8 +142,9 @@ static enum assay_status compile_one(struct build *b, int i, bool *ok, struct as
 
 static enum assay_status link_all(struct build *b, bool *ok, struct assay_err *err)
 {
-    static const char *const link_flags[] = { "-shared",         "-nostartfiles",  "-Wl,-z,defs",
-                                              "-Wl,-z,now",      "-Wl,-z,relro",   "-Wl,-z,noexecstack",
+    static const char *const link_flags[] = { "-shared",         "-nostartfiles",
+                                              "-Wl,-z,defs",     "-Wl,-z,now",
+                                              "-Wl,-z,relro",    "-Wl,-z,noexecstack",
                                               "-Wl,--as-needed", "-Wl,--build-id=none" };
     int n = 0;
 
@@ -158,7 +185,8 @@ static char *trim(const struct build *b)
     return t.data;
 }
 
-static enum assay_status compile_all(struct build *b, struct assay_built *out, struct assay_err *err)
+static enum assay_status compile_all(struct build *b, struct assay_built *out,
+                                     struct assay_err *err)
 {
     bool ok = true;
 
@@ -170,17 +198,21 @@ static enum assay_status compile_all(struct build *b, struct assay_built *out, s
         ASSAY_TRY(link_all(b, &ok, err));
     if (!ok)
         return ASSAY_OK;
-    if ((size_t)snprintf(out->library, sizeof out->library, "%s/kernel.so", b->out) >= sizeof out->library)
+    if ((size_t)snprintf(out->library, sizeof out->library, "%s/kernel.so", b->out) >=
+        sizeof out->library)
         return assay_fail(err, ASSAY_INVALID, "%s: path too long", b->out);
     /* from here on nobody changes it */
-    if ((geteuid() == 0 && (chown(out->library, 0, 0) || chown(b->out, 0, 0))) || chmod(out->library, 0444))
+    if ((geteuid() == 0 && (chown(out->library, 0, 0) || chown(b->out, 0, 0))) ||
+        chmod(out->library, 0444))
+        return assay_fail(err, ASSAY_IO, "%s: %s", out->library, strerror(errno));
+    if (!SHA256File(out->library, out->hash))
         return assay_fail(err, ASSAY_IO, "%s: %s", out->library, strerror(errno));
     out->compiled = true;
     return ASSAY_OK;
 }
 
-static enum assay_status build(struct build *b, struct assay_built *out, const char *submission, const struct assay_op *op,
-                               struct assay_err *err)
+static enum assay_status build(struct build *b, struct assay_built *out, const char *submission,
+                               const struct assay_op *op, struct assay_err *err)
 {
     ASSAY_TRY(make_folder(b->root, 0755, err));
     ASSAY_TRY(make_folder(b->src, 0755, err));
@@ -191,14 +223,15 @@ static enum assay_status build(struct build *b, struct assay_built *out, const c
         return ASSAY_OK;
     ASSAY_TRY(put_headers(b, op, err));
     ASSAY_TRY(find_compilers(b, err));
-    snprintf(out->compiler, sizeof out->compiler, "%.120s", b->cc);
+    ASSAY_TRY(name_compiler(out->compiler, sizeof out->compiler, b, err));
     if (geteuid() == 0 && chown(b->out, SANDBOX_NOBODY, SANDBOX_NOBODY))
         return assay_fail(err, ASSAY_IO, "%s: %s", b->out, strerror(errno));
     return compile_all(b, out, err);
 }
 
-enum assay_status cpu_build(struct assay_built *out, const struct assay_session_options *o, const char *dir,
-                            const char *submission, const struct assay_op *op, struct assay_err *err)
+enum assay_status cpu_build(struct assay_built *out, const struct assay_session_options *o,
+                            const char *dir, const char *submission, const struct assay_op *op,
+                            struct assay_err *err)
 {
     struct build *b = assay_alloc_zero(sizeof *b);
     struct timespec t0, t1;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* build.h: the parts of a build: copying a submission, running a compiler where it can do no harm. */
+/* build.h: the parts of a build: copying a submission, running a compiler where it can do no harm.
+ */
 #ifndef ASSAY_CPU_BUILD_H
 #define ASSAY_CPU_BUILD_H
 
@@ -13,23 +14,27 @@ struct cpu_sources {
 };
 
 /*
- * Copies what one operator of a submission is made of into dst/src: <op>.c or <op>.cc, or all of <op>/, and all of
- * common/. Regular files only: a link or a device is refused with a message in refusal, as are more than 1000 files
- * or 64 MiB. n = 0: the submission has nothing for this operator.
+ * Copies what one operator of a submission is made of into dst/src: <op>.c or <op>.cc, or all of
+ * <op>/, and all of common/. Regular files only: a link or a device is refused with a message in
+ * refusal, as are more than 1000 files or 64 MiB. n = 0: the submission has nothing for this
+ * operator.
  */
-enum assay_status cpu_sources_copy(struct cpu_sources *s, const char *submission, const char *op, const char *dst,
-                                   struct assay_text *refusal, struct assay_err *err);
+enum assay_status cpu_sources_copy(struct cpu_sources *s, const char *submission, const char *op,
+                                   const char *dst, struct assay_text *refusal,
+                                   struct assay_err *err);
 
 /*
- * Runs a compiler in cwd: other user, no network, only the toolchain and root readable, only `writable` writable,
- * limits on processor time, memory and files. What it prints is added to out (64 KiB at most). *ok: exit status 0.
+ * Runs a compiler in cwd: other user, no network, only the toolchain and root readable, only
+ * `writable` writable, limits on processor time, memory and files. What it prints is added to out
+ * (64 KiB at most). *ok: exit status 0.
  */
 struct cpu_compile {
     char *const *argv;
     const char *cwd, *root, *writable;
     double timeout_s;
 };
-enum assay_status cpu_compile(bool *ok, struct assay_text *out, const struct cpu_compile *c, struct assay_err *err);
+enum assay_status cpu_compile(bool *ok, struct assay_text *out, const struct cpu_compile *c,
+                              struct assay_err *err);
 
 /* Full path of a program in the usual folders, NULL when there is none. buf holds it. */
 const char *cpu_program(const char *name, char *buf, size_t size);

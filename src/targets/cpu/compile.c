@@ -48,15 +48,18 @@ static int set_limits(void)
 }
 
 /* Between fork and exec. */
-static _Noreturn void become(const struct cpu_compile *c, int out, unsigned flags, uid_t uid, gid_t gid, char *const *env)
+static _Noreturn void become(const struct cpu_compile *c, int out, unsigned flags, uid_t uid,
+                             gid_t gid, char *const *env)
 {
-    const char *const readable[] = { "/usr", "/lib", "/lib64", "/bin", "/etc/alternatives", "/etc/ld.so.cache",
-                                     "/dev/null", c->root };
+    const char *const readable[] = {
+        "/usr",      "/lib", "/lib64", "/bin", "/etc/alternatives", "/etc/ld.so.cache",
+        "/dev/null", c->root
+    };
     int null = open("/dev/null", O_RDONLY);
 
-    if (sandbox_enter(flags, uid, gid) || setsid() < 0 || null < 0 || dup2(null, 0) < 0 || dup2(out, 1) < 0 ||
-        dup2(out, 2) < 0 || close_range(3, ~0u, 0) || chdir(c->cwd) || set_limits() ||
-        sandbox_drop_user(flags & SANDBOX_USER_NAMESPACE) || sandbox_tie())
+    if (sandbox_enter(flags, uid, gid) || setsid() < 0 || null < 0 || dup2(null, 0) < 0 ||
+        dup2(out, 1) < 0 || dup2(out, 2) < 0 || close_range(3, ~0u, 0) || chdir(c->cwd) ||
+        set_limits() || sandbox_drop_user(flags & SANDBOX_USER_NAMESPACE) || sandbox_tie())
         _exit(126);
     sandbox_paths(readable, sizeof readable / sizeof *readable, c->writable);
     execve(c->argv[0], c->argv, env);
@@ -93,10 +96,12 @@ static void end_group(pid_t pid, int *status)
         ;
 }
 
-enum assay_status cpu_compile(bool *ok, struct assay_text *out, const struct cpu_compile *c, struct assay_err *err)
+enum assay_status cpu_compile(bool *ok, struct assay_text *out, const struct cpu_compile *c,
+                              struct assay_err *err)
 {
     char tmp[4128];
-    char *const env[] = { "PATH=/usr/local/bin:/usr/bin:/bin", "LC_ALL=C", "SOURCE_DATE_EPOCH=0", tmp, NULL };
+    char *const env[] = { "PATH=/usr/local/bin:/usr/bin:/bin", "LC_ALL=C", "SOURCE_DATE_EPOCH=0",
+                          tmp, NULL };
     uid_t uid = geteuid();
     gid_t gid = getegid();
     unsigned flags = 0;
@@ -126,7 +131,8 @@ enum assay_status cpu_compile(bool *ok, struct assay_text *out, const struct cpu
     if (!in_time)
         assay_text_add(out, "the compiler took more than %.0f s\n", c->timeout_s);
     else if (WIFSIGNALED(status))
-        assay_text_add(out, "the compiler was ended by signal %d (%s)\n", WTERMSIG(status), strsignal(WTERMSIG(status)));
+        assay_text_add(out, "the compiler was ended by signal %d (%s)\n", WTERMSIG(status),
+                       strsignal(WTERMSIG(status)));
     else if (WEXITSTATUS(status) == 126)
         return assay_fail(err, ASSAY_INTERNAL, "cannot run %s in its sandbox", c->argv[0]);
     *ok = in_time && WIFEXITED(status) && WEXITSTATUS(status) == 0;

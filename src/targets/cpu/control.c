@@ -25,7 +25,8 @@ static int64_t count_views(const struct assay_slot *slots, int n)
 }
 
 /* Parameters and views of inputs or outputs, offsets from the arena's start. */
-static void put_slots(struct cpu_case *k, const struct assay_start *s, bool out, uint32_t *param, int32_t *view)
+static void put_slots(struct cpu_case *k, const struct assay_start *s, bool out, uint32_t *param,
+                      int32_t *view)
 {
     const struct assay_slot *slots = out ? s->args->out : s->args->in;
     const struct assay_param *table = out ? s->op->out : s->op->in;
@@ -77,11 +78,14 @@ static void put_case(struct cpu_case *k, const struct assay_start *s, uint32_t n
     put_slots(k, s, true, &param, &view);
 }
 
-enum assay_status cpu_ctl_new(struct cpu_proc *p, int *fd, const struct assay_start *s, struct assay_err *err)
+enum assay_status cpu_ctl_new(struct cpu_proc *p, int *fd, const struct assay_start *s,
+                              struct assay_err *err)
 {
-    int64_t n_views = count_views(s->args->in, ASSAY_MAX_IN) + count_views(s->args->out, ASSAY_MAX_OUT);
+    int64_t n_views =
+        count_views(s->args->in, ASSAY_MAX_IN) + count_views(s->args->out, ASSAY_MAX_OUT);
     size_t case_at = round_up(sizeof(struct cpu_ctl), 64);
-    size_t attrs_at = round_up(case_at + sizeof(struct cpu_case) + (size_t)n_views * sizeof(struct cpu_view), 64);
+    size_t attrs_at =
+        round_up(case_at + sizeof(struct cpu_case) + (size_t)n_views * sizeof(struct cpu_view), 64);
     size_t used_at = attrs_at + ATTRS_CAP;
     struct assay_packed packed;
     struct cpu_case *k;
@@ -89,9 +93,11 @@ enum assay_status cpu_ctl_new(struct cpu_proc *p, int *fd, const struct assay_st
 
     *fd = -1;
     if (assay_op_n_in(s->op) + assay_op_n_out(s->op) > CPU_MAX_PARAMS)
-        return assay_fail(err, ASSAY_INTERNAL, "%s has more than %d parameters", s->op->name, (int)CPU_MAX_PARAMS);
+        return assay_fail(err, ASSAY_INTERNAL, "%s has more than %d parameters", s->op->name,
+                          (int)CPU_MAX_PARAMS);
     if (strlen(s->built->library) >= sizeof k->library)
-        return assay_fail(err, ASSAY_INVALID, "path of the library is too long: %s", s->built->library);
+        return assay_fail(err, ASSAY_INVALID, "path of the library is too long: %s",
+                          s->built->library);
     p->ctl_bytes = round_up(used_at + (size_t)s->n_sets * CPU_MAX_DYNAMIC * sizeof(int64_t), 4096);
     *fd = memfd_create("assay-control", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (*fd < 0 || ftruncate(*fd, (off_t)p->ctl_bytes))

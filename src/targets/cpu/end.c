@@ -57,7 +57,8 @@ static const char *input_at(const struct cpu_proc *p, uint64_t at)
     return name;
 }
 
-static void set(struct assay_facts *f, enum assay_verdict v, const char *fmt, ...) ASSAY_PRINTF(3, 4);
+static void set(struct assay_facts *f, enum assay_verdict v, const char *fmt, ...)
+    ASSAY_PRINTF(3, 4);
 static void set(struct assay_facts *f, enum assay_verdict v, const char *fmt, ...)
 {
     va_list ap;
@@ -93,7 +94,8 @@ void cpu_verdict_of_end(const struct cpu_proc *p, int status, struct assay_facts
     size_t n;
 
     if (atomic_load(&p->ctl->no_memory))
-        set(f, ASSAY_OUT_OF_MEMORY, "asked for more memory than the budget of %.0f MiB", p->memory_mib);
+        set(f, ASSAY_OUT_OF_MEMORY, "asked for more memory than the budget of %.0f MiB",
+            p->memory_mib);
     else if (noted == SIGSYS || (WIFSIGNALED(status) && WTERMSIG(status) == SIGSYS))
         set(f, ASSAY_FORBIDDEN, "forbidden system call: %s",
             syscall_name(atomic_load(&p->ctl->syscall_nr), name, sizeof name));

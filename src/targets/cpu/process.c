@@ -2,8 +2,9 @@
 /*
  * process.c: starts the process of a candidate, hands calls over, freezes and ends it.
  *
- * The hand-over is one number in shared memory: the parent raises `go`, the process answers with the same number in
- * `done`. With a spare core both sides spin (under a microsecond); without one both sleep on futexes.
+ * The hand-over is one number in shared memory: the parent raises `go`, the process answers with
+ * the same number in `done`. With a spare core both sides spin (under a microsecond); without one
+ * both sleep on futexes.
  */
 #include "targets/cpu/process.h"
 
@@ -33,9 +34,10 @@ static double now_s(void)
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-/* Between fork and exec: descriptors to their places, cores, streams. Only async-signal-safe calls. */
-static _Noreturn void become(const struct assay_start *s, const int fds[4], char *const *argv, unsigned flags, uid_t uid,
-                             gid_t gid)
+/* Between fork and exec: descriptors to their places, cores, streams. Only async-signal-safe calls.
+ */
+static _Noreturn void become(const struct assay_start *s, const int fds[4], char *const *argv,
+                             unsigned flags, uid_t uid, gid_t gid)
 {
     static char *const no_env[] = { NULL };
     cpu_set_t cpus;
@@ -81,7 +83,8 @@ static void argv_of(const struct assay_session_options *o, const char **argv)
     argv[n] = NULL;
 }
 
-static enum assay_status launch(struct cpu_proc *p, int ctl_fd, const struct assay_start *s, struct assay_err *err)
+static enum assay_status launch(struct cpu_proc *p, int ctl_fd, const struct assay_start *s,
+                                struct assay_err *err)
 {
     const char *argv[MAX_ARGV];
     uid_t uid = geteuid();
@@ -135,12 +138,13 @@ static void kill_now(struct cpu_proc *p)
 static void name_level(const struct cpu_ctl *ctl, struct assay_facts *f)
 {
     uint32_t lock = atomic_load(&ctl->lock);
-    bool filter = lock & CPU_LOCK_SECCOMP, root = lock & CPU_LOCK_ROOT, files = lock & CPU_LOCK_LANDLOCK;
+    bool filter = lock & CPU_LOCK_SECCOMP, root = lock & CPU_LOCK_ROOT,
+         files = lock & CPU_LOCK_LANDLOCK;
 
     f->trusted = filter && (lock & CPU_LOCK_USER) && (root || files);
-    snprintf(f->trust, sizeof f->trust, "%s%s%s%s", f->trusted ? root ? "A: " : "B: " : "none: ",
-             root ? "namespaces, empty root, " : "", files ? "landlock, " : "",
-             filter ? "system call filter" : "no system call filter");
+    snprintf(f->trust, sizeof f->trust, "%s%s%s%s",
+             f->trusted ? root ? "A: " : "B: " : "none: ", root ? "namespaces, empty root, " : "",
+             files ? "landlock, " : "", filter ? "system call filter" : "no system call filter");
 }
 
 static void cpu_sleep(double s)
@@ -151,8 +155,8 @@ static void cpu_sleep(double s)
 }
 
 /* Waits until the process serves calls. */
-static enum assay_status await_ready(struct cpu_proc *p, const struct assay_start *s, struct assay_facts *facts,
-                                     struct assay_err *err)
+static enum assay_status await_ready(struct cpu_proc *p, const struct assay_start *s,
+                                     struct assay_facts *facts, struct assay_err *err)
 {
     double end = now_s() + START_TIMEOUT_S;
     enum cpu_state state;
@@ -168,16 +172,19 @@ static enum assay_status await_ready(struct cpu_proc *p, const struct assay_star
             }
             if (state == CPU_LOADING)
                 return ASSAY_OK;
-            return assay_fail(err, ASSAY_INTERNAL, "the process for a candidate did not start: %.255s",
+            return assay_fail(err, ASSAY_INTERNAL,
+                              "the process for a candidate did not start: %.255s",
                               p->ctl->text[0] ? p->ctl->text : facts->reason);
         }
         if (now_s() > end && !s->options->wrap) {
             kill_now(p);
             if (!loading)
-                return assay_fail(err, ASSAY_INTERNAL, "the process for a candidate did not start in %d s",
+                return assay_fail(err, ASSAY_INTERNAL,
+                                  "the process for a candidate did not start in %d s",
                                   (int)START_TIMEOUT_S);
             facts->verdict = ASSAY_TIMED_OUT;
-            snprintf(facts->reason, sizeof facts->reason, "did not load in %d s", (int)START_TIMEOUT_S);
+            snprintf(facts->reason, sizeof facts->reason, "did not load in %d s",
+                     (int)START_TIMEOUT_S);
             return ASSAY_OK;
         }
         cpu_sleep(50e-6);
@@ -186,7 +193,8 @@ static enum assay_status await_ready(struct cpu_proc *p, const struct assay_star
     return ASSAY_OK;
 }
 
-enum assay_status cpu_start(void **proc, const struct assay_start *s, struct assay_facts *facts, struct assay_err *err)
+enum assay_status cpu_start(void **proc, const struct assay_start *s, struct assay_facts *facts,
+                            struct assay_err *err)
 {
     struct cpu_proc *p = assay_alloc_zero(sizeof *p);
     enum assay_status st;

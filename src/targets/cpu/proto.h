@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * proto.h: the page that the harness shares with the process of a candidate, and what is handed over at start.
+ * proto.h: the page that the harness shares with the process of a candidate, and what is handed
+ * over at start.
  *
- * The candidate can write this page: nothing read from it decides more than the wording of a verdict, the sizes that
- * a kernel reports (checked against capacity) and whether a call ended (its outputs are judged, its time is taken
- * outside).
+ * The candidate can write this page: nothing read from it decides more than the wording of a
+ * verdict, the sizes that a kernel reports (checked against capacity) and whether a call ended (its
+ * outputs are judged, its time is taken outside).
  *
- * Layout of the memory behind CTL_FD: struct cpu_ctl, then at case_at a struct cpu_case with its views, then at
- * attrs_at the attribute block, then at used_at int64_t[n_sets][CPU_MAX_DYNAMIC].
+ * Layout of the memory behind CTL_FD: struct cpu_ctl, then at case_at a struct cpu_case with its
+ * views, then at attrs_at the attribute block, then at used_at int64_t[n_sets][CPU_MAX_DYNAMIC].
  */
 #ifndef ASSAY_CPU_PROTO_H
 #define ASSAY_CPU_PROTO_H
@@ -21,7 +22,8 @@ enum { CPU_FD_CTL = 3, CPU_FD_IN = 4, CPU_FD_OUT = 5, CPU_FD_LIB = 6 };
 
 enum { CPU_MAX_PARAMS = 32, CPU_MAX_RELOC = 16, CPU_MAX_DYNAMIC = 6 };
 
-/* How far the process has come; a failure before READY in a harness step is our fault, in LOADING the candidate's. */
+/* How far the process has come; a failure before READY in a harness step is our fault, in LOADING
+ * the candidate's. */
 enum cpu_state { CPU_STARTING, CPU_LOCKING, CPU_LOADING, CPU_READY, CPU_FAILED };
 
 enum cpu_command { CPU_NULL, CPU_CALL };
@@ -38,14 +40,14 @@ enum {
 };
 
 struct cpu_param {
-    int32_t count;      /* of views */
+    int32_t count; /* of views */
     int32_t first_view;
-    int32_t dynamic;    /* position in used[], -1: none */
+    int32_t dynamic; /* position in used[], -1: none */
     int32_t is_out;
 };
 
 struct cpu_view {
-    uint64_t offset;    /* of set 0 in its arena */
+    uint64_t offset;        /* of set 0 in its arena */
     struct assay_view view; /* data is set by the process */
 };
 
@@ -58,21 +60,22 @@ struct cpu_case {
     uint64_t memory_budget; /* of what the candidate may allocate itself */
     int32_t threads, n_sets;
     int32_t locked, spin;
-    char entry[80];     /* symbol, "assay_gelu" */
-    char library[512];  /* file name where there is no empty root */
+    char entry[80];                         /* symbol, "assay_gelu" */
+    char library[512];                      /* file name where there is no empty root */
     struct cpu_param param[CPU_MAX_PARAMS]; /* inputs, then outputs */
     struct cpu_view view[];
 };
 
 struct cpu_ctl {
     uint64_t total_bytes, case_at, attrs_at, used_at;
-    _Atomic uint32_t state; /* enum cpu_state */
+    _Atomic uint32_t state;     /* enum cpu_state */
     _Atomic uint32_t failed_in; /* the state in which it gave up */
-    _Atomic uint32_t lock;  /* CPU_LOCK_ bits */
-    char text[256];         /* what failed at start, or what dlopen said */
+    _Atomic uint32_t lock;      /* CPU_LOCK_ bits */
+    char text[256];             /* what failed at start, or what dlopen said */
     /* Written by handlers of the process as it dies; wording only. */
     _Atomic int32_t signal, syscall_nr;
-    _Atomic uint64_t fault_at, in_at, out_at; /* address of the fault, and where the arenas are mapped */
+    _Atomic uint64_t fault_at, in_at,
+        out_at;                 /* address of the fault, and where the arenas are mapped */
     _Atomic uint32_t no_memory; /* an allocation was refused */
     /* The hand-over: the harness raises go, the process answers with the same number in done. */
     _Alignas(64) _Atomic uint32_t go;

@@ -39,17 +39,18 @@ int sandbox_drop_user(bool in_user_namespace)
 
 int sandbox_tie(void)
 {
-    return prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ? -1 : 0;
+    return prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ? -1
+                                                                                               : 0;
 }
 
 /* Rights of Landlock's first version: every later kernel knows them. */
 static const uint64_t read_rights =
     LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR;
-static const uint64_t write_rights =
-    LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_REMOVE_DIR | LANDLOCK_ACCESS_FS_REMOVE_FILE |
-    LANDLOCK_ACCESS_FS_MAKE_CHAR | LANDLOCK_ACCESS_FS_MAKE_DIR | LANDLOCK_ACCESS_FS_MAKE_REG |
-    LANDLOCK_ACCESS_FS_MAKE_SOCK | LANDLOCK_ACCESS_FS_MAKE_FIFO | LANDLOCK_ACCESS_FS_MAKE_BLOCK |
-    LANDLOCK_ACCESS_FS_MAKE_SYM;
+static const uint64_t write_rights = LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_REMOVE_DIR |
+                                     LANDLOCK_ACCESS_FS_REMOVE_FILE | LANDLOCK_ACCESS_FS_MAKE_CHAR |
+                                     LANDLOCK_ACCESS_FS_MAKE_DIR | LANDLOCK_ACCESS_FS_MAKE_REG |
+                                     LANDLOCK_ACCESS_FS_MAKE_SOCK | LANDLOCK_ACCESS_FS_MAKE_FIFO |
+                                     LANDLOCK_ACCESS_FS_MAKE_BLOCK | LANDLOCK_ACCESS_FS_MAKE_SYM;
 
 static bool allow(int set, const char *path, uint64_t rights)
 {
@@ -61,8 +62,8 @@ static bool allow(int set, const char *path, uint64_t rights)
     if (rule.parent_fd < 0)
         return errno == ENOENT;
     if (!fstat(rule.parent_fd, &st) && !S_ISDIR(st.st_mode))
-        rule.allowed_access &=
-            LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_WRITE_FILE;
+        rule.allowed_access &= LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_READ_FILE |
+                               LANDLOCK_ACCESS_FS_WRITE_FILE;
     ok = !syscall(SYS_landlock_add_rule, set, LANDLOCK_RULE_PATH_BENEATH, &rule, 0);
     close(rule.parent_fd);
     return ok;
@@ -86,11 +87,12 @@ bool sandbox_paths(const char *const *paths, int n, const char *writable)
 
 pid_t sandbox_fork(unsigned *flags)
 {
-    const unsigned long spaces = CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS;
+    const unsigned long spaces =
+        CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS;
     pid_t pid = (pid_t)syscall(SYS_clone, spaces | SIGCHLD, NULL, NULL, NULL, 0);
 
     *flags = SANDBOX_NAMESPACES;
-    if (pid < 0) {
+    if (pid < 0 && geteuid() != 0) {
         *flags = SANDBOX_NAMESPACES | SANDBOX_USER_NAMESPACE;
         pid = (pid_t)syscall(SYS_clone, spaces | CLONE_NEWUSER | SIGCHLD, NULL, NULL, NULL, 0);
     }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sources.c: copies the sources of one operator out of a submission, trusting nothing about them. */
+/* sources.c: copies the sources of one operator out of a submission, trusting nothing about them.
+ */
 #include "targets/cpu/build.h"
 
 #include <dirent.h>
@@ -37,7 +38,8 @@ static bool plain_name(const char *name)
 {
     if (*name == '.' || *name == '-')
         return false;
-    return strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-+") == strlen(name);
+    return strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-+") ==
+           strlen(name);
 }
 
 static void remember(struct copy *c, const char *relative)
@@ -47,7 +49,8 @@ static void remember(struct copy *c, const char *relative)
     if (!ends_with(relative, ".c") && !is_cxx(relative))
         return;
     if (s->n == 64 || strlen(relative) >= sizeof s->name[0]) {
-        assay_text_add(c->refusal, "%s: more than 64 source files, or a name that is too long\n", relative);
+        assay_text_add(c->refusal, "%s: more than 64 source files, or a name that is too long\n",
+                       relative);
         return;
     }
     snprintf(s->name[s->n++], sizeof s->name[0], "%s", relative);
@@ -55,7 +58,8 @@ static void remember(struct copy *c, const char *relative)
 }
 
 /* Copies one regular file; what is not one is refused. */
-static enum assay_status copy_file(struct copy *c, const char *from, const char *to, const char *relative)
+static enum assay_status copy_file(struct copy *c, const char *from, const char *to,
+                                   const char *relative)
 {
     struct assay_text data = { 0 };
     enum assay_status st = ASSAY_OK;
@@ -71,8 +75,8 @@ static enum assay_status copy_file(struct copy *c, const char *from, const char 
     if (fstat(fd, &info) || !S_ISREG(info.st_mode)) {
         assay_text_add(c->refusal, "%s: not a regular file\n", relative);
     } else if (++c->files > MAX_FILES || (c->total += (size_t)info.st_size) > MAX_TOTAL) {
-        assay_text_add(c->refusal, "%s: the submission has more than %d files or %d MiB\n", relative, (int)MAX_FILES,
-                       (int)(MAX_TOTAL >> 20));
+        assay_text_add(c->refusal, "%s: the submission has more than %d files or %d MiB\n",
+                       relative, (int)MAX_FILES, (int)(MAX_TOTAL >> 20));
     } else {
         st = assay_file_read(&data, from, MAX_TOTAL, c->err);
         if (!st)
@@ -88,7 +92,8 @@ static enum assay_status copy_file(struct copy *c, const char *from, const char 
 }
 
 /* All plain files of a folder, one level deep; a folder that does not exist is empty. */
-static enum assay_status copy_folder(struct copy *c, const char *from, const char *dst, const char *name)
+static enum assay_status copy_folder(struct copy *c, const char *from, const char *dst,
+                                     const char *name)
 {
     enum assay_status st = ASSAY_OK;
     char a[PATH_CAP], b[PATH_CAP], r[512];
@@ -115,8 +120,9 @@ static enum assay_status copy_folder(struct copy *c, const char *from, const cha
     return st;
 }
 
-enum assay_status cpu_sources_copy(struct cpu_sources *s, const char *submission, const char *op, const char *dst,
-                                   struct assay_text *refusal, struct assay_err *err)
+enum assay_status cpu_sources_copy(struct cpu_sources *s, const char *submission, const char *op,
+                                   const char *dst, struct assay_text *refusal,
+                                   struct assay_err *err)
 {
     static const char *const ends[] = { ".c", ".cc", ".cpp", ".cxx" };
     struct copy c = { .s = s, .refusal = refusal, .err = err };

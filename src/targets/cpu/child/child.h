@@ -9,20 +9,22 @@
 #include <stdio.h>
 
 /* Ends the process with a reason in the shared page; _sys adds what errno says. */
-_Noreturn void child_fail(struct cpu_ctl *ctl, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+_Noreturn void child_fail(struct cpu_ctl *ctl, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
 _Noreturn void child_fail_sys(struct cpu_ctl *ctl, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* fault.c: handlers that note signal, address and refused system call in ctl; the signal then takes its course. */
+/* fault.c: handlers that note signal, address and refused system call in ctl; the signal then takes
+ * its course. */
 void fault_install(struct cpu_ctl *ctl);
 
 /* pool.c: threads made before the lock. parallel() of struct assay_call. */
 void pool_start(struct cpu_ctl *ctl, int threads, bool spin);
 void pool_parallel(const struct assay_call *c, int64_t n, assay_body_fn body, void *ctx);
 
-/* lock.c: enclose() is done before the library is opened (namespaces, empty root with the library in it, ordinary user,
- * limits, first system call filter); shut() after (no path, no executable mapping). Both set bits in ctl->lock. library
- * receives the path to open. */
+/* lock.c: enclose() is done before the library is opened (namespaces, empty root with the library
+ * in it, ordinary user, limits, first system call filter); shut() after (no path, no executable
+ * mapping). Both set bits in ctl->lock. library receives the path to open. */
 void lock_enclose(struct cpu_ctl *ctl, const struct cpu_case *k, char *library, size_t size);
 void lock_shut(struct cpu_ctl *ctl);
 

@@ -24,8 +24,8 @@ static bool memory_is_out(void)
     return false;
 }
 
-/* A fault or an abort: note it; the handler is gone (SA_RESETHAND), so that the instruction faults again and the
- * process dies of the same signal. */
+/* A fault or an abort: note it; the handler is gone (SA_RESETHAND), so that the instruction faults
+ * again and the process dies of the same signal. */
 static void on_fault(int sig, siginfo_t *info, void *context)
 {
     int expected = 0;

@@ -2,10 +2,10 @@
 /*
  * lock.c: what the process gives up before foreign code runs in it.
  *
- * In this order: limits, empty root (in namespaces of its own, where the starter could make them), ordinary user,
- * Landlock, first filter of system calls; the library is opened; then the second filter takes paths and executable
- * mappings away. Each step that a system refuses is left out and shows in the level, except the filter: without it
- * the run is not trusted.
+ * In this order: limits, empty root (in namespaces of its own, where the starter could make them),
+ * ordinary user, Landlock, first filter of system calls; the library is opened; then the second
+ * filter takes paths and executable mappings away. Each step that a system refuses is left out and
+ * shows in the level, except the filter: without it the run is not trusted.
  */
 #include "targets/cpu/child/child.h"
 
@@ -87,7 +87,8 @@ static bool empty_root(struct cpu_ctl *ctl)
 
 #ifdef ASSAY_HAVE_SECCOMP
 
-/* The list: what happens to a call while the library is opened, and afterwards. All others are refused (TRAP). */
+/* The list: what happens to a call while the library is opened, and afterwards. All others are
+ * refused (TRAP). */
 enum { TRAP, ALLOW, QUIET }; /* QUIET fails with EBADF */
 
 static const struct {
@@ -151,7 +152,8 @@ static void filter(struct cpu_ctl *ctl, bool loading, uint64_t budget)
         int action = loading ? calls[i].loading : calls[i].shut;
 
         if (action != TRAP)
-            bad = seccomp_rule_add(f, action == QUIET ? SCMP_ACT_ERRNO(EBADF) : SCMP_ACT_ALLOW, calls[i].nr, 0) != 0;
+            bad = seccomp_rule_add(f, action == QUIET ? SCMP_ACT_ERRNO(EBADF) : SCMP_ACT_ALLOW,
+                                   calls[i].nr, 0) != 0;
     }
     /* abort() sends one signal to the process itself */
     bad = bad || seccomp_rule_add(f, SCMP_ACT_ALLOW, SCMP_SYS(tgkill), 2, itself, abort_signal);

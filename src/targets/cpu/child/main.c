@@ -2,8 +2,8 @@
 /*
  * assay-child: the process that one candidate library runs in, for one case.
  *
- * It maps the shared memory, locks itself, opens the library, and then answers calls until it is killed. It never
- * sees a golden, a clock of ours or a result, and it never returns from main.
+ * It maps the shared memory, locks itself, opens the library, and then answers calls until it is
+ * killed. It never sees a golden, a clock of ours or a result, and it never returns from main.
  */
 #include "targets/cpu/child/child.h"
 
@@ -88,11 +88,12 @@ static void *scratch_new(struct cpu_ctl *ctl, size_t bytes)
     return p;
 }
 
-/* The libraries that a candidate may need must be there before the root is emptied; one that this system does not
- * have cannot be needed by a library built on it. */
+/* The libraries that a candidate may need must be there before the root is emptied; one that this
+ * system does not have cannot be needed by a library built on it. */
 static void preload(void)
 {
-    static const char *const names[] = { "libm.so.6", "libmvec.so.1", "libgcc_s.so.1", "libstdc++.so.6" };
+    static const char *const names[] = { "libm.so.6", "libmvec.so.1", "libgcc_s.so.1",
+                                         "libstdc++.so.6" };
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         dlopen(names[i], RTLD_NOW | RTLD_GLOBAL);
@@ -136,14 +137,16 @@ static void frame_init(struct frame *f, struct cpu_ctl *ctl)
     f->call.parallel = pool_parallel;
 }
 
-/* Points views and arguments at a set, afresh for every call: what a kernel did to them is undone. */
+/* Points views and arguments at a set, afresh for every call: what a kernel did to them is undone.
+ */
 static void frame_aim(struct frame *f, int set)
 {
     const struct cpu_case *k = f->k;
 
     for (uint32_t p = 0; p < k->n_in + k->n_out; p++) {
         const struct cpu_param *m = &k->param[p];
-        char *base = m->is_out ? f->out + (uint64_t)set * k->out_stride : f->in + (uint64_t)set * k->in_stride;
+        char *base = m->is_out ? f->out + (uint64_t)set * k->out_stride
+                               : f->in + (uint64_t)set * k->in_stride;
 
         f->arg[p].count = m->count;
         f->arg[p].view = m->count ? f->view + m->first_view : NULL;
@@ -164,7 +167,8 @@ static int frame_call(struct frame *f, int command, int set)
         rc = f->entry(&f->call);
     for (uint32_t p = k->n_in; p < k->n_in + k->n_out; p++)
         if (k->param[p].dynamic >= 0)
-            f->used[(int64_t)set * CPU_MAX_DYNAMIC + k->param[p].dynamic] = f->view[k->param[p].first_view].shape[0];
+            f->used[(int64_t)set * CPU_MAX_DYNAMIC + k->param[p].dynamic] =
+                f->view[k->param[p].first_view].shape[0];
     return rc;
 }
 
@@ -177,7 +181,8 @@ static void relax(void)
 #endif
 }
 
-/* Waits until go differs from seen. With a spare core it spins; otherwise it sleeps in the kernel at once. */
+/* Waits until go differs from seen. With a spare core it spins; otherwise it sleeps in the kernel
+ * at once. */
 static uint32_t await(struct cpu_ctl *ctl, uint32_t seen, bool spin)
 {
     uint32_t go;
@@ -223,7 +228,8 @@ int main(void)
         fputs("assay-child is started by assay, not by hand\n", stderr);
         return 2;
     }
-    ctl = mmap(NULL, (size_t)st.st_size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, CPU_FD_CTL, 0);
+    ctl = mmap(NULL, (size_t)st.st_size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE,
+               CPU_FD_CTL, 0);
     if (ctl == MAP_FAILED) {
         fputs("assay-child: cannot map its control page\n", stderr);
         return 2;

@@ -2,8 +2,8 @@
 /*
  * pool.c: the only threads a kernel gets, made before the lock.
  *
- * A loop over 0 .. n-1 is cut into one range a thread, so that the split is the same in every call. Workers spin a
- * few microseconds for the next loop and then sleep on a futex.
+ * A loop over 0 .. n-1 is cut into one range a thread, so that the split is the same in every call.
+ * Workers spin a few microseconds for the next loop and then sleep on a futex.
  */
 #include "targets/cpu/child/child.h"
 
@@ -27,7 +27,8 @@ static struct {
 
 static void run_part(int t)
 {
-    int64_t begin = pool.n / pool.threads * t + (pool.n % pool.threads < t ? pool.n % pool.threads : t);
+    int64_t begin =
+        pool.n / pool.threads * t + (pool.n % pool.threads < t ? pool.n % pool.threads : t);
     int64_t len = pool.n / pool.threads + (t < pool.n % pool.threads);
 
     if (len > 0)

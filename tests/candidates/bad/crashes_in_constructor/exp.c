@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Runs code while it is loaded (the build leaves constructors out unless they are asked for by hand). */
+/* Runs code while it is loaded (the build leaves constructors out unless they are asked for by
+ * hand). */
 #include <assay/exp.h>
 
 static void early(void)
