@@ -38,7 +38,7 @@ struct assay_time {
 };
 
 struct assay_plan_limits {
-    double target;        /* stop at this relative half width (0.01) */
+    double target;        /* relative half width to stop at where both are equally fast (0.01) */
     double block_ns;      /* aim of a block (250e3) */
     double first_base_ns; /* time of a baseline call before the first pair, 0 unknown */
     int max_calls;        /* per block, what the arenas hold */

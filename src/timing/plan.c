@@ -82,12 +82,24 @@ enum assay_status assay_plan_add(struct assay_plan *p, const struct assay_pair *
     return ASSAY_OK;
 }
 
+/*
+ * The half width that is narrow enough: `target` where both sides are equally fast, more where they
+ * are not, so that the score is known equally well. With the limit far away HAP = 1 / (1 + r),
+ * which moves by r / (1 + r)^2 for a relative change of r: a quarter at r = 1, less elsewhere.
+ */
+static double wanted_half_width(const struct assay_plan *p)
+{
+    double r = p->now.ratio, w = p->lim.target * 0.25 * (1 + r) * (1 + r) / r;
+
+    return fmin(w, 5 * p->lim.target);
+}
+
 bool assay_plan_done(const struct assay_plan *p)
 {
     if (p->n >= p->lim.max_pairs)
         return true;
     return p->n >= p->lim.min_pairs && !(p->now.flags & ASSAY_TIME_COARSE) &&
-           (p->now.ratio_hi - p->now.ratio_lo) / 2 <= p->lim.target * p->now.ratio;
+           (p->now.ratio_hi - p->now.ratio_lo) / 2 <= wanted_half_width(p) * p->now.ratio;
 }
 
 void assay_plan_estimate(const struct assay_plan *p, struct assay_time *t)

@@ -552,6 +552,32 @@ static void mean_error_follows_native(void **state)
     passes("upstream", judge(ASSAY_RULES_UPSTREAM, -1, &got, &want, &native));
 }
 
+/* And the other way round: as much in total, but in one place. */
+static void absolute_errors_follow_native_in_size(void **state)
+{
+    double y[100], c[100], n[100];
+    struct assay_tensor want, got, native;
+
+    (void)state;
+    for (int i = 0; i < 100; i++) {
+        c[i] = y[i] = i < 9 ? 0x1p-8 : 1;
+        n[i] = y[i] + 0x1p-20;
+    }
+    c[0] += 0x1p-17;
+    want = tensor(ASSAY_F64, y, 100);
+    got = tensor(ASSAY_F32, c, 100);
+    native = tensor(ASSAY_F32, n, 100);
+    fails("8 times native's", ASSAY_REASON_NORMAL,
+          judge(ASSAY_RULES_PAPER, -1, &got, &want, &native));
+    for (int i = 0; i < 100; i++)
+        n[i] = y[i] + 0x1.7p-19;
+    native = tensor(ASSAY_F32, n, 100);
+    fails("2.8 times", ASSAY_REASON_NORMAL, judge(ASSAY_RULES_PAPER, -1, &got, &want, &native));
+    n[60] = y[60] + 0x1p-18;
+    native = tensor(ASSAY_F32, n, 100);
+    passes("twice", judge(ASSAY_RULES_PAPER, -1, &got, &want, &native));
+}
+
 /* An error of exactly 10 tau, in fp64 where one can be written down. */
 static void exactly_10_tau_is_a_mismatch(void **state)
 {
@@ -729,6 +755,7 @@ int main(void)
         cmocka_unit_test_setup(normal_errors_follow_native, reset),
         cmocka_unit_test_setup(absolute_errors_follow_native, reset),
         cmocka_unit_test_setup(absolute_errors_follow_native_in_the_mean, reset),
+        cmocka_unit_test_setup(absolute_errors_follow_native_in_size, reset),
         cmocka_unit_test_setup(mean_error_follows_native, reset),
         cmocka_unit_test_setup(exactly_10_tau_is_a_mismatch, reset),
         cmocka_unit_test_setup(a23_honest_deep_sums_pass, reset),

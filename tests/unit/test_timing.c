@@ -194,13 +194,36 @@ static void stops_when_sure(void **state)
     assay_plan_free(p);
 }
 
+/* At a ratio of 10 the score moves 3.025 times less than at 1: r / (1 + r)^2 is 10 / 121 there, 1 /
+ * 4 here. */
+static void stops_sooner_far_from_one(void **state)
+{
+    static const struct {
+        double ratio, spread; /* pairs at ratio * (1 +- spread): the half width is that spread */
+        bool done;
+    } table[] = { { 1, 0.009, true },    { 1, 0.012, false },  { 10, 0.029, true },
+                  { 10, 0.032, false },  { 0.1, 0.029, true }, { 1000, 0.049, true },
+                  { 1000, 0.052, false } };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        struct assay_plan *p = assay_plan_new(&limits, assay_key(1, "plan", 1, 0, 0));
+
+        for (int k = -15; k <= 15; k++)
+            add(p, 1000, table[i].ratio * (1 + table[i].spread * ((k > 0) - (k < 0))));
+        assert_int_equal(assay_plan_done(p), table[i].done);
+        assay_plan_free(p);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ranks_of_the_sign_test), cmocka_unit_test(too_few_pairs_are_coarse),
-        cmocka_unit_test(quartile_and_median),    cmocka_unit_test(disturbed_pairs),
-        cmocka_unit_test(interval_covers),        cmocka_unit_test(blocks_of_a_plan),
-        cmocka_unit_test(long_and_short_calls),   cmocka_unit_test(stops_when_sure),
+        cmocka_unit_test(ranks_of_the_sign_test),    cmocka_unit_test(too_few_pairs_are_coarse),
+        cmocka_unit_test(quartile_and_median),       cmocka_unit_test(disturbed_pairs),
+        cmocka_unit_test(interval_covers),           cmocka_unit_test(blocks_of_a_plan),
+        cmocka_unit_test(long_and_short_calls),      cmocka_unit_test(stops_when_sure),
+        cmocka_unit_test(stops_sooner_far_from_one),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
