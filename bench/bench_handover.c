@@ -35,7 +35,7 @@ static enum assay_status measure(struct assay_session *s, struct assay_suite *su
     const struct assay_block block = { .n_calls = CALLS, .time_null = true, .timeout_s = 10 };
     double null_ns[BLOCKS], rest_ns[BLOCKS];
     const struct assay_op *op = suite->cases[0].op;
-    size_t in, out, outs[ASSAY_N_ROLES] = { 0 };
+    size_t in, out;
     struct assay_built built = { 0 };
     struct assay_side *side = NULL;
     struct assay_arena arena = { 0 };
@@ -46,14 +46,13 @@ static enum assay_status measure(struct assay_session *s, struct assay_suite *su
     st = assay_case_args(&args, &suite->cases[0], &arena, err);
     if (!st)
         st = assay_set_stride(&args, &in, &out, err);
-    outs[ASSAY_CAND] = CALLS * out;
     if (!st)
-        st = assay_session_reserve(s, CALLS * in, outs, err);
+        st = assay_session_reserve(s, CALLS * in, CALLS * out, false, err);
     if (!st)
         st = assay_session_build(s, &built, ASSAY_SOURCE_DIR "/tests/candidates/bad/does_nothing",
                                  op, err);
     if (!st)
-        st = assay_side_start(&side, s, ASSAY_CAND, &built, op, &args, CALLS, &f, err);
+        st = assay_side_start(&side, s, &built, op, &args, CALLS, &f, err);
     if (!st)
         printf("%s\n", f.trust);
     for (int b = 0; !st && b < BLOCKS; b++) {

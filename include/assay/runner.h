@@ -4,25 +4,26 @@
  * own, has it handle blocks of calls on shared memory, and reads the clock around them.
  *
  *     assay_session_open(&s, &assay_target_cpu, &options, err);
- *     assay_session_reserve(s, in_bytes, out_bytes, err);          once, the largest case of the
- * run assay_session_build(s, &built, "examples/first", op, err); assay_side_start(&side, s,
- * ASSAY_CAND, &built, op, &args, n_sets, &facts, err);
- *         ... write inputs of sets 0..n-1 while the side is stopped ...
- *     assay_side_block(side, &block, &facts, err);                 stopped again on return
- *         ... read outputs ...
+ *     assay_session_reserve(s, in_bytes, out_bytes, true, err);      once, the largest case of the
+ * run assay_session_build(s, &built, "examples/first", op, err); assay_side_start(&side, s, &built,
+ * op, &args, n_sets, &facts, err);
+ *         ... write inputs and poison of sets 0..n-1 while all sides are stopped ...
+ *     assay_side_block(side, &block, &facts, err);                   stopped again on return
+ *         ... read outputs, or set them aside before another side has its turn ...
  *     assay_side_end(side);
  *
- * Memory: one input arena, written here and read-only there; one output arena a side, never mapped
- * in the other. A set is one complete group of inputs or outputs; set k lies k * stride after set
- * 0.
+ * Memory: one input arena, written here and read-only there, and one output arena. All sides have
+ * both at the same addresses on the same physical pages: where memory lies decides as much about
+ * the time of a kernel as the kernel does, so that sides with memory of their own cannot be
+ * compared. One side runs at a time; before the next one does, its predecessor's outputs are set
+ * aside and poison takes their place. A set is one complete group of inputs or outputs; set k lies
+ * k * stride after set 0.
  */
 #ifndef ASSAY_RUNNER_H
 #define ASSAY_RUNNER_H
 
 #include "assay/case.h"
 #include "assay/judge.h"
-
-enum assay_role { ASSAY_BASE, ASSAY_CAND, ASSAY_N_ROLES };
 
 /* What happened in a process, as seen from outside. verdict PASS: it did what was asked. */
 struct assay_facts {
@@ -75,11 +76,10 @@ struct assay_target;
 enum assay_status assay_session_open(struct assay_session **s, const struct assay_target *target,
                                      const struct assay_session_options *o, struct assay_err *err);
 void assay_session_close(struct assay_session *s);
-/* Makes the arenas at least this large, touched and sealed. Not while a side runs. ASSAY_NOMEM: not
- * runnable here. */
-enum assay_status assay_session_reserve(struct assay_session *s, size_t in_bytes,
-                                        const size_t out_bytes[ASSAY_N_ROLES],
-                                        struct assay_err *err);
+/* Makes the arenas at least this large, touched and sealed; aside: also the memory that
+ * assay_session_set_aside() copies to. Not while a side runs. ASSAY_NOMEM: not runnable here. */
+enum assay_status assay_session_reserve(struct assay_session *s, size_t in_bytes, size_t out_bytes,
+                                        bool aside, struct assay_err *err);
 /* A failed or absent build is a fact in *b; errors are ours. */
 enum assay_status assay_session_build(struct assay_session *s, struct assay_built *b,
                                       const char *submission, const struct assay_op *op,
@@ -88,17 +88,19 @@ enum assay_status assay_session_build(struct assay_session *s, struct assay_buil
 /* Bytes between sets of these arguments. */
 enum assay_status assay_set_stride(const struct assay_args *args, size_t *in_stride,
                                    size_t *out_stride, struct assay_err *err);
-/* Binds copies of the slots to set k: inputs of the session, outputs of a role. in and out hold as
- * many entries as the operator has parameters; their tensors are written to. */
+/* Sets the data pointers of the tensors of args to set k of the arenas. */
 void assay_session_bind(struct assay_session *s, const struct assay_op *op, struct assay_args *args,
-                        enum assay_role role, int set);
+                        int set);
+/* Copies the outputs of sets 0 .. n-1 out of the arena; returns where set 0 lies now, valid until
+ * the next call. Null without room (see reserve). */
+void *assay_session_set_aside(struct assay_session *s, int n_sets, size_t out_stride);
 
 /* Starts a process, locked, with the library loaded, for one case. args: contract of the case.
  * facts say whether it got as far as waiting for calls; then *side is set, else NULL. */
 enum assay_status assay_side_start(struct assay_side **side, struct assay_session *s,
-                                   enum assay_role role, const struct assay_built *built,
-                                   const struct assay_op *op, const struct assay_args *args,
-                                   int n_sets, struct assay_facts *facts, struct assay_err *err);
+                                   const struct assay_built *built, const struct assay_op *op,
+                                   const struct assay_args *args, int n_sets,
+                                   struct assay_facts *facts, struct assay_err *err);
 /* Runs a block. After a verdict other than PASS the process is gone; only assay_side_end may
  * follow. */
 enum assay_status assay_side_block(struct assay_side *side, const struct assay_block *b,

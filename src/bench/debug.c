@@ -106,17 +106,15 @@ static enum assay_status run_once(struct debug *d, struct assay_err *err)
 {
     const struct assay_block block = { .n_calls = 1, .timeout_s = d->wrapped ? 1e9 : 60 };
     uint64_t seed = d->o->seed_given ? d->o->seed : assay_seed_draw();
-    size_t in, out, outs[ASSAY_N_ROLES] = { 0 };
+    size_t in, out;
     struct assay_facts f;
 
     ASSAY_TRY(assay_case_args(&d->args, d->c, &d->arena, err));
     ASSAY_TRY(assay_set_stride(&d->args, &in, &out, err));
-    outs[ASSAY_CAND] = out;
-    ASSAY_TRY(assay_session_reserve(d->session, in, outs, err));
-    ASSAY_TRY(
-        assay_side_start(&d->side, d->session, ASSAY_CAND, &d->built, d->op, &d->args, 1, &f, err));
+    ASSAY_TRY(assay_session_reserve(d->session, in, out, false, err));
+    ASSAY_TRY(assay_side_start(&d->side, d->session, &d->built, d->op, &d->args, 1, &f, err));
     if (f.verdict == ASSAY_PASS) {
-        assay_session_bind(d->session, d->op, &d->args, ASSAY_CAND, 0);
+        assay_session_bind(d->session, d->op, &d->args, 0);
         ASSAY_TRY(assay_inputs_fill(&d->args, d->c, seed, 0, false, err));
         assay_poison(d->args.out, assay_op_n_out(d->op),
                      assay_key(seed, d->op->name, d->c->id, -1, 0));

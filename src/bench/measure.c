@@ -30,12 +30,15 @@ struct bench {
     const struct measure_setup *m;
     const struct assay_op *op;
     struct assay_row *row;
-    struct assay_args at[ASSAY_N_ROLES]; /* bound to the set in hand */
-    struct assay_side *side[ASSAY_N_ROLES];
+    struct assay_args at[N_ROLES]; /* bound to the set in hand */
+    struct assay_side *side[N_ROLES];
     struct judged judged;
     struct assay_arena contract; /* shapes of the arguments */
     struct assay_key key;        /* order, lengths and secrets of this case */
+    char *outs[N_ROLES];         /* where set 0 of the outputs of a side lies */
+    size_t out_stride;
     int n_sets;
+    uint64_t n_poisoned;
     uint64_t draw;                /* inputs made so far */
     double timeout_s;             /* of a call of the candidate */
     int64_t allow[ASSAY_MAX_OUT]; /* odd positions that pass without escalation */
@@ -64,30 +67,43 @@ int assay__measure_sets(const struct assay_args *args, bool timing)
 /* ---- sets --------------------------------------------------------------------------------------
  */
 
+/* Inputs of the set, and the outputs that each side gave. */
 static void bind(struct bench *b, int set)
 {
-    for (int r = 0; r < ASSAY_N_ROLES; r++)
-        assay_session_bind(b->m->session, b->op, &b->at[r], (enum assay_role)r, set);
+    for (int r = 0; r < N_ROLES; r++) {
+        assay_session_bind(b->m->session, b->op, &b->at[r], set);
+        if (b->outs[r])
+            assay_slots_bind(b->at[r].out, assay_op_n_out(b->op),
+                             b->outs[r] + (size_t)set * b->out_stride);
+    }
 }
 
-/* Fresh values in sets 0 .. n-1, poison in the outputs of both sides. */
-static enum assay_status prepare(struct bench *b, int n, bool timing_values, struct assay_err *err)
+/* Fresh values in sets 0 .. n-1. */
+static enum assay_status fill(struct bench *b, int n, bool timing_values, struct assay_err *err)
 {
+    struct assay_args *a = &b->at[CAND];
+
     for (int set = 0; set < n; set++) {
-        bind(b, set);
-        ASSAY_TRY(assay_inputs_fill(&b->at[ASSAY_CAND], b->m->c, b->m->seed, b->draw, timing_values,
-                                    err));
-        for (int r = 0; r < ASSAY_N_ROLES; r++)
-            if (b->side[r])
-                assay_poison(b->at[r].out, assay_op_n_out(b->op),
-                             assay_key_sub(b->key, (uint32_t)(2 * b->draw + (uint64_t)r + 1)));
-        b->draw++;
+        assay_session_bind(b->m->session, b->op, a, set);
+        ASSAY_TRY(assay_inputs_fill(a, b->m->c, b->m->seed, b->draw++, timing_values, err));
     }
     return ASSAY_OK;
 }
 
+/* Fresh poison in the output arena, sets 0 .. n-1. */
+static void poison(struct bench *b, int n)
+{
+    struct assay_args *a = &b->at[CAND];
+
+    for (int set = 0; set < n; set++) {
+        assay_session_bind(b->m->session, b->op, a, set);
+        assay_poison(a->out, assay_op_n_out(b->op),
+                     assay_key_sub(b->key, (uint32_t)++b->n_poisoned));
+    }
+}
+
 /* Takes over the sizes of data-dependent outputs; false when one is out of range. */
-static bool take_sizes(struct bench *b, enum assay_role r, int set)
+static bool take_sizes(struct bench *b, enum role r, int set)
 {
     for (int o = 0; o < assay_op_n_out(b->op); o++) {
         int64_t n;
@@ -104,9 +120,9 @@ static bool take_sizes(struct bench *b, enum assay_role r, int set)
 
 /* After bind() and take_sizes() the shapes are those of one call; this brings the capacities back.
  */
-static void restore_sizes(struct bench *b, int64_t capacity[ASSAY_N_ROLES][ASSAY_MAX_OUT])
+static void restore_sizes(struct bench *b, int64_t capacity[N_ROLES][ASSAY_MAX_OUT])
 {
-    for (int r = 0; r < ASSAY_N_ROLES; r++)
+    for (int r = 0; r < N_ROLES; r++)
         for (int o = 0; o < assay_op_n_out(b->op); o++)
             if (b->op->out[o].flags & ASSAY_PARAM_DYNAMIC)
                 b->at[r].out[o].t[0].shape[0] = capacity[r][o];
@@ -130,15 +146,15 @@ static void blame_baseline(struct bench *b, const char *reason)
     b->over = true;
 }
 
-static void blame(struct bench *b, enum assay_role r, enum assay_verdict v, const char *reason)
+static void blame(struct bench *b, enum role r, enum assay_verdict v, const char *reason)
 {
-    if (r == ASSAY_CAND)
+    if (r == CAND)
         condemn(b, v, reason);
     else
         blame_baseline(b, reason);
 }
 
-static bool guards_hold(struct bench *b, enum assay_role r)
+static bool guards_hold(struct bench *b, enum role r)
 {
     struct assay_damage d;
     char reason[160];
@@ -158,14 +174,14 @@ static void keep_match(struct bench *b, const struct assay_match *m)
 }
 
 /* One side's outputs of the bound set by the golden; true when they pass. */
-static enum assay_status judge_side(bool *passed, struct bench *b, enum assay_role r,
+static enum assay_status judge_side(bool *passed, struct bench *b, enum role r,
                                     struct assay_err *err)
 {
     struct assay_match match;
 
     ASSAY_TRY(assay__judge_set(&match, &b->judged, &b->at[r], err));
     *passed = match.passed;
-    if (r == ASSAY_CAND)
+    if (r == CAND)
         keep_match(b, &match);
     if (!match.passed)
         blame(b, r, ASSAY_WRONG, match.text);
@@ -175,7 +191,7 @@ static enum assay_status judge_side(bool *passed, struct bench *b, enum assay_ro
 /* Outputs with a tolerance may be odd in a few positions, exact ones in none. */
 static bool may_differ(const struct bench *b, int output)
 {
-    const struct assay_slot *slot = &b->at[ASSAY_CAND].out[output];
+    const struct assay_slot *slot = &b->at[CAND].out[output];
 
     return slot->n && assay_op_tau(b->op, slot->t[0].dtype) > 0;
 }
@@ -187,15 +203,14 @@ static enum assay_status judge_both(struct bench *b, bool escalated, struct assa
     int64_t odd[ASSAY_MAX_OUT] = { 0 };
     bool passed = false;
 
-    ASSAY_TRY(judge_side(&passed, b, ASSAY_CAND, err));
+    ASSAY_TRY(judge_side(&passed, b, CAND, err));
     b->row->sets_golden++;
-    if (!passed || !b->side[ASSAY_BASE])
+    if (!passed || !b->side[BASE])
         return ASSAY_OK;
-    ASSAY_TRY(judge_side(&passed, b, ASSAY_BASE, err));
+    ASSAY_TRY(judge_side(&passed, b, BASE, err));
     if (!passed)
         return ASSAY_OK;
-    assay_agree(odd, b->allow, b->op, &b->at[ASSAY_CAND], b->at[ASSAY_CAND].out,
-                b->at[ASSAY_BASE].out, 0);
+    assay_agree(odd, b->allow, b->op, &b->at[CAND], b->at[CAND].out, b->at[BASE].out, 0);
     if (escalated && ++b->n_passed_escalations < 3)
         return ASSAY_OK;
     for (int o = 0; o < assay_op_n_out(b->op); o++)
@@ -207,27 +222,26 @@ static enum assay_status judge_both(struct bench *b, bool escalated, struct assa
 /* Checks the outputs of set `set` after both sides ran: guards, sizes, then golden or baseline. */
 static enum assay_status check_set(struct bench *b, int set, bool golden, struct assay_err *err)
 {
-    int64_t capacity[ASSAY_N_ROLES][ASSAY_MAX_OUT] = { 0 }, odd[ASSAY_MAX_OUT];
-    bool both = b->side[ASSAY_BASE] != NULL;
+    int64_t capacity[N_ROLES][ASSAY_MAX_OUT] = { 0 }, odd[ASSAY_MAX_OUT];
+    bool both = b->side[BASE] != NULL;
     enum assay_status st = ASSAY_OK;
 
     bind(b, set);
-    for (int r = 0; r < ASSAY_N_ROLES; r++)
+    for (int r = 0; r < N_ROLES; r++)
         for (int o = 0; o < assay_op_n_out(b->op); o++)
             capacity[r][o] = b->at[r].out[o].n ? b->at[r].out[o].t[0].shape[0] : 0;
     b->row->sets_checked++;
-    for (int r = ASSAY_N_ROLES - 1; r >= 0 && !b->over; r--) {
-        if (!b->side[r] || !guards_hold(b, (enum assay_role)r))
+    for (int r = N_ROLES - 1; r >= 0 && !b->over; r--) {
+        if (!b->side[r] || !guards_hold(b, (enum role)r))
             continue;
-        if (!take_sizes(b, (enum assay_role)r, set))
-            blame(b, (enum assay_role)r, ASSAY_WRONG,
-                  "reported a size beyond the capacity of an output");
+        if (!take_sizes(b, (enum role)r, set))
+            blame(b, (enum role)r, ASSAY_WRONG, "reported a size beyond the capacity of an output");
     }
     if (!b->over && golden) {
         st = judge_both(b, false, err);
     } else if (!b->over && both &&
-               !assay_agree(odd, b->allow, b->op, &b->at[ASSAY_CAND], b->at[ASSAY_CAND].out,
-                            b->at[ASSAY_BASE].out, 0)) {
+               !assay_agree(odd, b->allow, b->op, &b->at[CAND], b->at[CAND].out, b->at[BASE].out,
+                            0)) {
         b->row->sets_escalated++;
         st = judge_both(b, true, err);
     }
@@ -238,14 +252,14 @@ static enum assay_status check_set(struct bench *b, int set, bool golden, struct
 /* ---- blocks ------------------------------------------------------------------------------------
  */
 
-static enum assay_status run_side(struct assay_facts *f, struct bench *b, enum assay_role r, int n,
+static enum assay_status run_side(struct assay_facts *f, struct bench *b, enum role r, int n,
                                   bool timed, struct assay_err *err)
 {
     struct assay_block block = {
         .n_calls = n,
         .flush = timed && b->m->c->policy == ASSAY_COLD,
         .time_null = timed,
-        .timeout_s = r == ASSAY_BASE ? BASE_TIMEOUT_S : b->timeout_s,
+        .timeout_s = r == BASE ? BASE_TIMEOUT_S : b->timeout_s,
     };
 
     ASSAY_TRY(assay_side_block(b->side[r], &block, f, err));
@@ -256,20 +270,43 @@ static enum assay_status run_side(struct assay_facts *f, struct bench *b, enum a
 
 /* A block of a side in its turn. Warm: the same block runs once untimed, then the outputs are
  * poisoned again. */
-static enum assay_status turn(struct assay_facts *f, struct bench *b, enum assay_role r, int n,
-                              struct assay_err *err)
+static enum assay_status turn(struct assay_facts *f, struct bench *b, enum role r, int n,
+                              bool timed, struct assay_err *err)
 {
-    if (b->m->c->policy == ASSAY_WARM) {
+    if (timed && b->m->c->policy == ASSAY_WARM) {
+        poison(b, n);
         ASSAY_TRY(run_side(f, b, r, n, false, err));
-        for (int set = 0; set < n && !b->over; set++) {
-            bind(b, set);
-            assay_poison(b->at[r].out, assay_op_n_out(b->op),
-                         assay_key_sub(b->key, (uint32_t)(b->draw + (uint64_t)set)));
-        }
         if (b->over)
             return ASSAY_OK;
     }
-    return run_side(f, b, r, n, true, err);
+    poison(b, n);
+    ASSAY_TRY(run_side(f, b, r, n, timed, err));
+    if (r == BASE)
+        b->timeout_s = fmax(b->timeout_s, 100 * f->block_ns * 1e-9 / n);
+    return ASSAY_OK;
+}
+
+/*
+ * Both sides in their turns, on the same inputs and in the same memory: what the first one wrote is
+ * set aside and replaced by poison before the second one may run.
+ */
+static enum assay_status both_turns(struct assay_facts f[N_ROLES], struct bench *b, int n,
+                                    bool cand_first, bool timed, struct assay_err *err)
+{
+    for (int k = 0; k < N_ROLES && !b->over; k++) {
+        enum role r = (k == 0) == cand_first ? CAND : BASE;
+
+        if (!b->side[r])
+            continue;
+        ASSAY_TRY(turn(&f[r], b, r, n, timed, err));
+        b->outs[r] = NULL; /* in the arena */
+        if (k > 0 || !b->side[r == CAND ? BASE : CAND])
+            continue;
+        b->outs[r] = assay_session_set_aside(b->m->session, n, b->out_stride);
+        if (!b->outs[r])
+            return assay_fail(err, ASSAY_INTERNAL, "no room to set %d outputs aside", n);
+    }
+    return ASSAY_OK;
 }
 
 /* Time per call without the hand-over; the clock's resolution is the least that a call can have
@@ -281,21 +318,14 @@ static double per_call(const struct assay_facts *f, int n)
     return ns > 1 ? ns : 1;
 }
 
-/* The first call of both sides on the case's own values. *base_ns: how long the baseline took,
- * cold. */
+/* The first call of both sides on the case's own values. *base_ns: how long the baseline took. */
 static enum assay_status first_block(struct bench *b, double *base_ns, struct assay_err *err)
 {
-    struct assay_facts f;
+    struct assay_facts f[N_ROLES] = { 0 };
 
-    ASSAY_TRY(prepare(b, 1, false, err));
-    if (b->side[ASSAY_BASE]) {
-        ASSAY_TRY(run_side(&f, b, ASSAY_BASE, 1, false, err));
-        *base_ns = f.block_ns;
-        b->timeout_s = fmax(b->timeout_s, 100 * *base_ns * 1e-9);
-    }
-    if (b->over)
-        return ASSAY_OK;
-    ASSAY_TRY(run_side(&f, b, ASSAY_CAND, 1, false, err));
+    ASSAY_TRY(fill(b, 1, false, err));
+    ASSAY_TRY(both_turns(f, b, 1, false, false, err));
+    *base_ns = f[BASE].block_ns;
     return b->over ? ASSAY_OK : check_set(b, 0, true, err);
 }
 
@@ -303,32 +333,28 @@ static enum assay_status first_block(struct bench *b, double *base_ns, struct as
 static enum assay_status one_pair(struct bench *b, struct assay_plan *plan, bool secret,
                                   int *n_calls, struct assay_err *err)
 {
-    struct assay_facts f[ASSAY_N_ROLES];
+    struct assay_facts f[N_ROLES] = { 0 };
     struct assay_pair pair;
     bool cand_first;
     int n, secret_set;
 
     assay_plan_next(plan, &n, &cand_first);
     *n_calls = n;
-    ASSAY_TRY(prepare(b, n, true, err));
-    for (int turn_no = 0; turn_no < ASSAY_N_ROLES && !b->over; turn_no++) {
-        enum assay_role r = (turn_no == 0) == cand_first ? ASSAY_CAND : ASSAY_BASE;
-
-        ASSAY_TRY(turn(&f[r], b, r, n, err));
-    }
+    ASSAY_TRY(fill(b, n, true, err));
+    ASSAY_TRY(both_turns(f, b, n, cand_first, true, err));
     secret_set = secret ? (int)assay_rng_below(b->key, b->draw, (uint64_t)n) : -1;
     for (int set = 0; set < n && !b->over; set++)
         ASSAY_TRY(check_set(b, set, set == secret_set, err));
     if (b->over)
         return ASSAY_OK;
     pair = (struct assay_pair){
-        .base_ns = per_call(&f[ASSAY_BASE], n),
-        .cand_ns = per_call(&f[ASSAY_CAND], n),
+        .base_ns = per_call(&f[BASE], n),
+        .cand_ns = per_call(&f[CAND], n),
         .n_calls = n,
         .cand_first = cand_first,
-        .disturbed = f[ASSAY_BASE].disturbed || f[ASSAY_CAND].disturbed,
+        .disturbed = f[BASE].disturbed || f[CAND].disturbed,
     };
-    return assay_plan_add(plan, &pair, (f[ASSAY_BASE].null_ns + f[ASSAY_CAND].null_ns) / 2);
+    return assay_plan_add(plan, &pair, (f[BASE].null_ns + f[CAND].null_ns) / 2);
 }
 
 static enum assay_status keep_time(struct bench *b, const struct assay_plan *plan,
@@ -412,11 +438,11 @@ static void note_trust(struct bench *b, const struct assay_facts *f)
     man->trusted = man->trusted && f->trusted;
 }
 
-static enum assay_status start_side(struct bench *b, enum assay_role r, struct assay_err *err)
+static enum assay_status start_side(struct bench *b, enum role r, struct assay_err *err)
 {
     struct assay_facts f;
 
-    ASSAY_TRY(assay_side_start(&b->side[r], b->m->session, r, b->m->built[r], b->op, &b->at[r],
+    ASSAY_TRY(assay_side_start(&b->side[r], b->m->session, b->m->built[r], b->op, &b->at[r],
                                b->n_sets, &f, err));
     if (f.verdict != ASSAY_PASS)
         blame(b, r, f.verdict, f.reason);
@@ -428,27 +454,26 @@ static enum assay_status start_side(struct bench *b, enum assay_role r, struct a
 static enum assay_status set_up(struct bench *b, struct assay_err *err)
 {
     const struct measure_setup *m = b->m;
-    size_t in, out, outs[ASSAY_N_ROLES];
+    size_t in;
     struct assay_work work;
-    bool timing = m->built[ASSAY_BASE] != NULL;
+    bool timing = m->built[BASE] != NULL;
 
-    for (int r = 0; r < ASSAY_N_ROLES; r++)
+    for (int r = 0; r < N_ROLES; r++)
         ASSAY_TRY(assay_case_args(&b->at[r], m->c, &b->contract, err));
     for (int o = 0; o < assay_op_n_out(b->op); o++)
         b->allow[o] = may_differ(b, o) ? 2 : 0;
-    b->n_sets = assay__measure_sets(&b->at[ASSAY_CAND], timing);
-    ASSAY_TRY(assay_set_stride(&b->at[ASSAY_CAND], &in, &out, err));
-    outs[ASSAY_CAND] = (size_t)b->n_sets * out;
-    outs[ASSAY_BASE] = timing ? outs[ASSAY_CAND] : 0;
-    ASSAY_TRY(assay_session_reserve(m->session, (size_t)b->n_sets * in, outs, err));
-    work = assay_op_work(b->op, &b->at[ASSAY_CAND]);
+    b->n_sets = assay__measure_sets(&b->at[CAND], timing);
+    ASSAY_TRY(assay_set_stride(&b->at[CAND], &in, &b->out_stride, err));
+    ASSAY_TRY(assay_session_reserve(m->session, (size_t)b->n_sets * in,
+                                    (size_t)b->n_sets * b->out_stride, timing, err));
+    work = assay_op_work(b->op, &b->at[CAND]);
     if (m->c->policy == ASSAY_WARM)
         work.amount[ASSAY_UNIT_DRAM] = 0; /* the data need not come from memory */
     if (m->machine)
         b->row->t_hw_ns = assay_limit_ns(&work, m->machine, &b->row->bottleneck);
     if (timing)
-        ASSAY_TRY(start_side(b, ASSAY_BASE, err));
-    return b->over ? ASSAY_OK : start_side(b, ASSAY_CAND, err);
+        ASSAY_TRY(start_side(b, BASE, err));
+    return b->over ? ASSAY_OK : start_side(b, CAND, err);
 }
 
 enum assay_status assay__measure(struct assay_row *row, const struct measure_setup *m,
@@ -471,8 +496,8 @@ enum assay_status assay__measure(struct assay_row *row, const struct measure_set
     if (!st && !b.over)
         st = first_block(&b, &base_ns, err);
     if (!st && !b.over)
-        st = m->built[ASSAY_BASE] ? time_case(&b, base_ns, err) : second_set(&b, err);
-    for (int r = 0; r < ASSAY_N_ROLES; r++)
+        st = m->built[BASE] ? time_case(&b, base_ns, err) : second_set(&b, err);
+    for (int r = 0; r < N_ROLES; r++)
         assay_side_end(b.side[r]);
     assay_arena_release(&b.contract);
     row->wall_s = now_s() - start;

@@ -6,13 +6,15 @@
 #include "assay/bench.h"
 #include "assay/runner.h"
 
+enum role { BASE, CAND, N_ROLES };
+
 /* What a case is measured with. All borrowed. */
 struct measure_setup {
     const struct assay_run_options *options;
     struct assay_session *session;
     const struct assay_machine *machine;
     const struct assay_case *c;
-    const struct assay_built *built[ASSAY_N_ROLES]; /* [ASSAY_BASE] NULL: no timing */
+    const struct assay_built *built[N_ROLES]; /* [BASE] NULL: no timing */
     uint64_t seed;
     struct assay_arena *scratch;     /* reset by every case */
     struct assay_arena *keep;        /* of the result: pairs */

@@ -242,8 +242,7 @@ static bool stopped(const struct run *run)
     return run->o->stop && *run->o->stop;
 }
 
-static enum assay_status measure_rows(struct run *run, int build,
-                                      struct assay_built built[ASSAY_N_ROLES],
+static enum assay_status measure_rows(struct run *run, int build, struct assay_built built[N_ROLES],
                                       struct assay_err *err)
 {
     struct assay_result *r = run->r;
@@ -259,7 +258,7 @@ static enum assay_status measure_rows(struct run *run, int build,
             .session = run->session,
             .machine = &r->machine,
             .c = run->cases[i],
-            .built = { run->o->timing ? &built[ASSAY_BASE] : NULL, &built[ASSAY_CAND] },
+            .built = { run->o->timing ? &built[BASE] : NULL, &built[CAND] },
             .seed = seed,
             .scratch = &run->scratch,
             .keep = &r->arena,
@@ -297,17 +296,17 @@ static void forget_other_library(struct assay_result *r, int build, const char *
 /* Everything of one operator that is not done yet. */
 static enum assay_status run_operator(struct run *run, int build, struct assay_err *err)
 {
-    struct assay_built built[ASSAY_N_ROLES] = { 0 };
+    struct assay_built built[N_ROLES] = { 0 };
     struct assay_build_row old = run->r->builds[build];
-    enum assay_status st = build_candidate(run, build, &built[ASSAY_CAND], err);
+    enum assay_status st = build_candidate(run, build, &built[CAND], err);
 
     if (!st && old.done)
         forget_other_library(run->r, build, old.hash);
-    if (!st && built[ASSAY_CAND].compiled && run->o->timing)
-        st = build_baseline(run, old.op, &built[ASSAY_BASE], err);
+    if (!st && built[CAND].compiled && run->o->timing)
+        st = build_baseline(run, old.op, &built[BASE], err);
     if (!st)
         st = measure_rows(run, build, built, err);
-    for (int role = 0; role < ASSAY_N_ROLES; role++)
+    for (int role = 0; role < N_ROLES; role++)
         assay_built_release(&built[role]);
     return st;
 }
@@ -316,7 +315,7 @@ static enum assay_status run_operator(struct run *run, int build, struct assay_e
  * tried, and reported, case by case. */
 static enum assay_status reserve(struct run *run, struct assay_err *err)
 {
-    size_t in_max = 0, out_max[ASSAY_N_ROLES] = { 0 };
+    size_t in_max = 0, out_max = 0;
     struct assay_arena arena = { 0 };
     enum assay_status st = ASSAY_OK;
     struct assay_err ignored;
@@ -334,13 +333,12 @@ static enum assay_status reserve(struct run *run, struct assay_err *err)
             break;
         n = (size_t)assay__measure_sets(&args, run->o->timing);
         in_max = n * in > in_max ? n * in : in_max;
-        out_max[ASSAY_CAND] = n * out > out_max[ASSAY_CAND] ? n * out : out_max[ASSAY_CAND];
+        out_max = n * out > out_max ? n * out : out_max;
         assay_arena_reset(&arena);
     }
     assay_arena_release(&arena);
-    out_max[ASSAY_BASE] = run->o->timing ? out_max[ASSAY_CAND] : 0;
     if (!st)
-        assay_session_reserve(run->session, in_max, out_max, &ignored);
+        assay_session_reserve(run->session, in_max, out_max, run->o->timing, &ignored);
     return st;
 }
 

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -46,8 +47,7 @@ enum assay_status assay_session_open(struct assay_session **out, const struct as
     s->target = target;
     s->o = *o;
     s->in.fd = -1;
-    for (int r = 0; r < ASSAY_N_ROLES; r++)
-        s->out[r].fd = -1;
+    s->out.fd = -1;
     assay__cpus_allowed(s->cpu, &s->n_cpus, RUNNER_MAX_CPUS);
     s->spare_core = s->n_cpus > o->threads;
     if (o->threads < 1)
@@ -81,8 +81,9 @@ void assay_session_close(struct assay_session *s)
     if (!s)
         return;
     assay__shared_release(&s->in);
-    for (int r = 0; r < ASSAY_N_ROLES; r++)
-        assay__shared_release(&s->out[r]);
+    assay__shared_release(&s->out);
+    if (s->aside)
+        munmap(s->aside, s->aside_bytes);
     if (s->root[0])
         nftw(s->root, remove_one, 16, FTW_DEPTH | FTW_PHYS);
     free(s);
@@ -103,27 +104,41 @@ static size_t memory_available(void)
     return (size_t)kib * 1024;
 }
 
-enum assay_status assay_session_reserve(struct assay_session *s, size_t in_bytes,
-                                        const size_t out_bytes[ASSAY_N_ROLES],
-                                        struct assay_err *err)
+/* Private memory in huge pages, touched by the first copy. */
+static enum assay_status make_aside(struct assay_session *s, size_t bytes, struct assay_err *err)
 {
-    size_t need = 0, have = memory_available();
+    void *p;
 
-    if (s->in.bytes < in_bytes)
-        need += in_bytes - s->in.bytes;
-    for (int r = 0; r < ASSAY_N_ROLES; r++)
-        if (s->out[r].bytes < out_bytes[r])
-            need += out_bytes[r] - s->out[r].bytes;
+    if (s->aside)
+        munmap(s->aside, s->aside_bytes);
+    s->aside = NULL;
+    s->aside_bytes = 0;
+    p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (p == MAP_FAILED)
+        return assay_fail(err, ASSAY_NOMEM, "cannot map %zu bytes: %s", bytes, strerror(errno));
+    madvise(p, bytes, MADV_HUGEPAGE);
+    s->aside = p;
+    s->aside_bytes = bytes;
+    return ASSAY_OK;
+}
+
+enum assay_status assay_session_reserve(struct assay_session *s, size_t in_bytes, size_t out_bytes,
+                                        bool aside, struct assay_err *err)
+{
+    size_t aside_bytes = aside ? out_bytes : 0, need = 0, have = memory_available();
+
+    need += s->in.bytes < in_bytes ? in_bytes - s->in.bytes : 0;
+    need += s->out.bytes < out_bytes ? out_bytes - s->out.bytes : 0;
+    need += s->aside_bytes < aside_bytes ? aside_bytes - s->aside_bytes : 0;
     if (have && need > have)
         return assay_fail(err, ASSAY_NOMEM,
                           "not runnable here: %zu MiB of shared memory needed, %zu MiB available",
                           need >> 20, have >> 20);
     if (s->in.bytes < in_bytes)
         ASSAY_TRY(assay__shared_make(&s->in, in_bytes, true, err));
-    for (int r = 0; r < ASSAY_N_ROLES; r++)
-        if (s->out[r].bytes < out_bytes[r])
-            ASSAY_TRY(assay__shared_make(&s->out[r], out_bytes[r], false, err));
-    return ASSAY_OK;
+    if (s->out.bytes < out_bytes)
+        ASSAY_TRY(assay__shared_make(&s->out, out_bytes, false, err));
+    return s->aside_bytes < aside_bytes ? make_aside(s, aside_bytes, err) : ASSAY_OK;
 }
 
 enum assay_status assay_session_build(struct assay_session *s, struct assay_built *b,

@@ -12,7 +12,9 @@ enum { RUNNER_MAX_CPUS = 256, RUNNER_PATH = 512 };
 struct assay_session {
     const struct assay_target *target;
     struct assay_session_options o;
-    struct assay_shared in, out[ASSAY_N_ROLES];
+    struct assay_shared in, out;
+    void *aside; /* as large as out, private */
+    size_t aside_bytes;
     char root[RUNNER_PATH]; /* of all builds, removed at the end */
     int n_builds;
     int cpu[RUNNER_MAX_CPUS], n_cpus; /* that this process may use */
@@ -22,7 +24,6 @@ struct assay_session {
 struct assay_side {
     struct assay_session *s;
     void *proc;
-    enum assay_role role;
     int n_sets;
     size_t in_stride, out_stride;
     const struct assay_op *op;

@@ -29,21 +29,49 @@ enum assay_status assay_set_stride(const struct assay_args *args, size_t *in_str
 }
 
 void assay_session_bind(struct assay_session *s, const struct assay_op *op, struct assay_args *args,
-                        enum assay_role role, int set)
+                        int set)
 {
     size_t in_stride, out_stride;
 
     if (assay_set_stride(args, &in_stride, &out_stride, NULL))
         return;
     assay_slots_bind(args->in, assay_op_n_in(op), (char *)s->in.base + (size_t)set * in_stride);
-    assay_slots_bind(args->out, assay_op_n_out(op),
-                     (char *)s->out[role].base + (size_t)set * out_stride);
+    assay_slots_bind(args->out, assay_op_n_out(op), (char *)s->out.base + (size_t)set * out_stride);
+}
+
+struct copy {
+    char *to;
+    const char *from;
+    size_t bytes;
+};
+
+enum { COPY_GRAIN = 1 << 20 };
+
+static void copy_pieces(void *ctx, int64_t begin, int64_t end)
+{
+    const struct copy *c = ctx;
+
+    for (int64_t i = begin; i < end; i++) {
+        size_t at = (size_t)i * COPY_GRAIN;
+
+        memcpy(c->to + at, c->from + at, c->bytes - at < COPY_GRAIN ? c->bytes - at : COPY_GRAIN);
+    }
+}
+
+void *assay_session_set_aside(struct assay_session *s, int n_sets, size_t out_stride)
+{
+    struct copy c = { s->aside, s->out.base, (size_t)n_sets * out_stride };
+
+    if (c.bytes > s->aside_bytes)
+        return NULL;
+    assay_parallel((int64_t)((c.bytes + COPY_GRAIN - 1) / COPY_GRAIN), 2, 0, copy_pieces, &c);
+    return s->aside;
 }
 
 enum assay_status assay_side_start(struct assay_side **out, struct assay_session *s,
-                                   enum assay_role role, const struct assay_built *built,
-                                   const struct assay_op *op, const struct assay_args *args,
-                                   int n_sets, struct assay_facts *facts, struct assay_err *err)
+                                   const struct assay_built *built, const struct assay_op *op,
+                                   const struct assay_args *args, int n_sets,
+                                   struct assay_facts *facts, struct assay_err *err)
 {
     struct assay_side *side = assay_alloc_zero(sizeof *side);
     struct assay_args *at = assay_alloc(sizeof *at);
@@ -56,7 +84,7 @@ enum assay_status assay_side_start(struct assay_side **out, struct assay_session
         st = assay_fail(err, ASSAY_NOMEM, "out of memory");
         goto out;
     }
-    *side = (struct assay_side){ .s = s, .role = role, .n_sets = n_sets, .op = op };
+    *side = (struct assay_side){ .s = s, .n_sets = n_sets, .op = op };
     *at = *args;
     st = assay_slots_copy(at->in, args->in, assay_op_n_in(op), &arena, err);
     if (!st)
@@ -66,11 +94,11 @@ enum assay_status assay_side_start(struct assay_side **out, struct assay_session
     if (st)
         goto out;
     if ((size_t)n_sets * side->in_stride > s->in.bytes ||
-        (size_t)n_sets * side->out_stride > s->out[role].bytes) {
+        (size_t)n_sets * side->out_stride > s->out.bytes) {
         st = assay_fail(err, ASSAY_INTERNAL, "arenas hold fewer than %d sets", n_sets);
         goto out;
     }
-    assay_session_bind(s, op, at, role, 0);
+    assay_session_bind(s, op, at, 0);
     for (int o = 0; o < assay_op_n_out(op); o++)
         side->capacity[o] = at->out[o].n && at->out[o].t[0].rank ? at->out[o].t[0].shape[0] : 1;
     start = (struct assay_start){
@@ -79,7 +107,7 @@ enum assay_status assay_side_start(struct assay_side **out, struct assay_session
         .op = op,
         .args = at,
         .in = &s->in,
-        .out = &s->out[role],
+        .out = &s->out,
         .in_stride = side->in_stride,
         .out_stride = side->out_stride,
         .n_sets = n_sets,
@@ -104,7 +132,7 @@ static void flush_sets(const struct assay_side *side, const struct assay_block *
     size_t first = (size_t)b->first_set, n = (size_t)b->n_calls;
 
     assay__flush((char *)s->in.base + first * side->in_stride, n * side->in_stride);
-    assay__flush((char *)s->out[side->role].base + first * side->out_stride, n * side->out_stride);
+    assay__flush((char *)s->out.base + first * side->out_stride, n * side->out_stride);
 }
 
 /* Time of one null call: the least of a few batches, so that a disturbance here is not taken off

@@ -18,6 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/personality.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -69,6 +70,8 @@ static _Noreturn void become(const struct assay_start *s, const int fds[4], char
             CPU_SET((size_t)s->cpus[c], &cpus);
         sched_setaffinity(0, sizeof cpus, &cpus);
     }
+    /* the same addresses on both sides: they decide about conflicts in caches and predictors */
+    personality(ADDR_NO_RANDOMIZE);
     execve(argv[0], argv, s->options->locked ? no_env : environ);
     _exit(127);
 }
