@@ -93,7 +93,7 @@ struct assay_call {
     const struct assay_arg *in; /* in the order of the contract */
     const struct assay_arg *out;
     int32_t n_in, n_out;
-    void *scratch; /* 64-byte aligned, contents random at the first call, then as you left it */
+    void *scratch;        /* 64-byte aligned, contents unspecified */
     size_t scratch_bytes; /* 2 x (inputs + outputs), at least 1 MiB, at most 1 GiB */
     /* Splits 0 .. n-1 into ranges and runs body on the harness's threads; returns when all are
      * done. Not reentrant. The only source of threads: creating your own is refused. */

@@ -24,14 +24,16 @@ struct assay_pair {
     int32_t n_calls;
     bool cand_first;
     bool disturbed; /* a side lost its core in its block */
+    int32_t round;  /* both sides ran in processes of their own for each round, 0 .. */
 };
 
 /* The estimate. */
 struct assay_time {
-    int n_pairs, n_calls,
-        n_discarded; /* pairs measured; calls in them; pairs left out as disturbed */
-    double base_ns;  /* lower quartile of the baseline's blocks */
-    double cand_ns;  /* base_ns * ratio */
+    int n_pairs, n_calls; /* pairs measured; calls in them */
+    int n_rounds;         /* of fresh processes */
+    int n_discarded;      /* pairs left out as disturbed */
+    double base_ns;       /* lower quartile of the baseline's blocks */
+    double cand_ns;       /* base_ns * ratio */
     double ratio, ratio_lo, ratio_hi; /* T_cand / T_base and its 95 % interval */
     double null_ns;                   /* null call, median */
     unsigned flags;
@@ -42,7 +44,8 @@ struct assay_plan_limits {
     double block_ns;      /* aim of a block (250e3) */
     double first_base_ns; /* time of a baseline call before the first pair, 0 unknown */
     int max_calls;        /* per block, what the arenas hold */
-    int min_pairs, max_pairs;
+    int min_rounds, max_pairs;
+    int round_pairs; /* pairs of a round */
 };
 
 struct assay_plan; /* opaque */
@@ -51,7 +54,12 @@ void assay_plan_free(struct assay_plan *p);
 /* The next block: calls (random around the aim, from the baseline's time so far) and who goes
  * first. */
 void assay_plan_next(struct assay_plan *p, int *n_calls, bool *cand_first);
-/* Adds a measured pair; null_ns is the null call's time per call in the same block. */
+/* Both sides have been started afresh: the pairs that follow belong to another round. */
+void assay_plan_new_round(struct assay_plan *p);
+/* True when the round at hand has its pairs. */
+bool assay_plan_round_over(const struct assay_plan *p);
+/* Adds a measured pair (its round is filled in); null_ns is the null call's time per call in the
+ * same block. */
 enum assay_status assay_plan_add(struct assay_plan *p, const struct assay_pair *pair,
                                  double null_ns);
 /* True when the interval is narrow enough or max_pairs is reached. */

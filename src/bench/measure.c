@@ -17,8 +17,10 @@
 #include <time.h>
 
 enum {
-    MIN_PAIRS = 20,
-    FEWEST_PAIRS = 6, /* what an interval needs; gathered beyond the budget, within reason */
+    MIN_ROUNDS = 6, /* of fresh processes: what an interval needs */
+    ROUND_PAIRS = 12,
+    ROUNDS_A_BUDGET = 8, /* a round ends with its share of the budget, too */
+    PATIENCE = 4,        /* budgets until the rounds that an interval needs are given up */
     MAX_PAIRS = 2000,
     SECRET_SETS = 2,
     SET_BYTES = 16 << 20, /* of a block: what memory moves in 0.4 ms, twice over */
@@ -268,6 +270,44 @@ static enum assay_status run_side(struct assay_facts *f, struct bench *b, enum r
     return ASSAY_OK;
 }
 
+static void note_trust(struct bench *b, const struct assay_facts *f)
+{
+    struct assay_manifest *man = b->m->manifest;
+
+    if (!man->trust[0]) {
+        snprintf(man->trust, sizeof man->trust, "%s", f->trust);
+        man->trusted = f->trusted;
+    }
+    man->trusted = man->trusted && f->trusted;
+}
+
+static enum assay_status start_side(struct bench *b, enum role r, struct assay_err *err)
+{
+    struct assay_facts f;
+
+    ASSAY_TRY(assay_side_start(&b->side[r], b->m->session, b->m->built[r], b->op, &b->at[r],
+                               b->n_sets, &f, err));
+    if (f.verdict != ASSAY_PASS)
+        blame(b, r, f.verdict, f.reason);
+    else
+        note_trust(b, &f);
+    return ASSAY_OK;
+}
+
+/* Both sides, or the candidate alone without timing; in random order, as it may matter. */
+static enum assay_status start_sides(struct bench *b, struct assay_err *err)
+{
+    bool cand_first = assay_rng_unit(b->key, b->draw + (1u << 30)) < 0.5;
+
+    for (int k = 0; k < N_ROLES && !b->over; k++) {
+        enum role r = (k == 0) == cand_first ? CAND : BASE;
+
+        if (b->m->built[r])
+            ASSAY_TRY(start_side(b, r, err));
+    }
+    return ASSAY_OK;
+}
+
 /* A block of a side in its turn. Warm: the same block runs once untimed, then the outputs are
  * poisoned again. */
 static enum assay_status turn(struct assay_facts *f, struct bench *b, enum role r, int n,
@@ -380,6 +420,59 @@ static enum assay_status keep_time(struct bench *b, const struct assay_plan *pla
     return ASSAY_OK;
 }
 
+/*
+ * Fresh processes for both sides, started in random order. Where the pages of a process lie and
+ * what it inherits differs from start to start and can move its times by several percent for as
+ * long as it lives; only a new process tells. One untimed call warms each side up, checked as all
+ * are.
+ */
+static enum assay_status restart(struct bench *b, struct assay_err *err)
+{
+    struct assay_facts f[N_ROLES] = { 0 };
+
+    for (int r = 0; r < N_ROLES; r++) {
+        assay_side_end(b->side[r]);
+        b->side[r] = NULL;
+    }
+    ASSAY_TRY(start_sides(b, err));
+    if (b->over)
+        return ASSAY_OK;
+    ASSAY_TRY(fill(b, 1, true, err));
+    ASSAY_TRY(both_turns(f, b, 1, false, false, err));
+    return b->over ? ASSAY_OK : check_set(b, 0, false, err);
+}
+
+/* Pairs in rounds until the plan is content or the budget spent. */
+static enum assay_status gather(struct bench *b, struct assay_plan *plan, struct assay_err *err)
+{
+    double budget = b->m->options->budget_s, start = now_s(), round_start = start;
+    /* the secret sets lie in the first pair and in one of the next five */
+    int secret[SECRET_SETS] = { 0, 1 + (int)assay_rng_below(b->key, 0, 5) };
+    int n_secret = b->judged.golden_s > 1 ? 1 : SECRET_SETS, judged = 0, rounds = 1, n_calls = 1;
+
+    for (int pair = 0; !b->over && !assay_plan_done(plan); pair++) {
+        bool due = judged < n_secret && pair == secret[judged];
+        double now = now_s(), spent = now - start;
+
+        if (spent > budget && (rounds > MIN_ROUNDS || spent > PATIENCE * budget))
+            break;
+        if (pair && (assay_plan_round_over(plan) || now - round_start > budget / ROUNDS_A_BUDGET)) {
+            ASSAY_TRY(restart(b, err));
+            assay_plan_new_round(plan);
+            round_start = now_s();
+            rounds++;
+            n_calls = 1;
+        }
+        if (!b->over)
+            ASSAY_TRY(one_pair(b, plan, due, &n_calls, err));
+        judged += due;
+    }
+    /* stopped before the last secret set was due: the last block is still there */
+    if (b->over || judged >= n_secret)
+        return ASSAY_OK;
+    return check_set(b, (int)assay_rng_below(b->key, b->draw + 1, (uint64_t)n_calls), true, err);
+}
+
 static enum assay_status time_case(struct bench *b, double base_ns, struct assay_err *err)
 {
     const struct assay_plan_limits lim = {
@@ -387,28 +480,14 @@ static enum assay_status time_case(struct bench *b, double base_ns, struct assay
         .block_ns = 250e3,
         .first_base_ns = base_ns,
         .max_calls = b->n_sets,
-        .min_pairs = MIN_PAIRS,
+        .min_rounds = MIN_ROUNDS,
         .max_pairs = MAX_PAIRS,
+        .round_pairs = ROUND_PAIRS,
     };
     struct assay_plan *plan = assay_plan_new(&lim, assay_key_sub(b->key, 1u << 31));
-    double budget = b->m->options->budget_s, start = now_s();
-    /* the secret sets lie in the first pair and in one of the next five */
-    int secret[SECRET_SETS] = { 0, 1 + (int)assay_rng_below(b->key, 0, 5) };
-    int n_secret = b->judged.golden_s > 1 ? 1 : SECRET_SETS, judged = 0, n_calls = 1;
-    enum assay_status st = plan ? ASSAY_OK : assay_fail(err, ASSAY_NOMEM, "out of memory");
+    enum assay_status st =
+        plan ? gather(b, plan, err) : assay_fail(err, ASSAY_NOMEM, "out of memory");
 
-    for (int pair = 0; !st && !b->over && !assay_plan_done(plan); pair++) {
-        double spent = now_s() - start;
-        bool due = judged < n_secret && pair == secret[judged];
-
-        if (spent > budget && (pair >= FEWEST_PAIRS || spent > 4 * budget))
-            break;
-        st = one_pair(b, plan, due, &n_calls, err);
-        judged += due;
-    }
-    /* stopped before the last secret set was due: the last block is still there */
-    if (!st && !b->over && judged < n_secret)
-        st = check_set(b, (int)assay_rng_below(b->key, b->draw + 1, (uint64_t)n_calls), true, err);
     if (!st && !b->over)
         st = keep_time(b, plan, err);
     assay_plan_free(plan);
@@ -426,30 +505,6 @@ static enum assay_status second_set(struct bench *b, struct assay_err *err)
 
 /* ---- the case ----------------------------------------------------------------------------------
  */
-
-static void note_trust(struct bench *b, const struct assay_facts *f)
-{
-    struct assay_manifest *man = b->m->manifest;
-
-    if (!man->trust[0]) {
-        snprintf(man->trust, sizeof man->trust, "%s", f->trust);
-        man->trusted = f->trusted;
-    }
-    man->trusted = man->trusted && f->trusted;
-}
-
-static enum assay_status start_side(struct bench *b, enum role r, struct assay_err *err)
-{
-    struct assay_facts f;
-
-    ASSAY_TRY(assay_side_start(&b->side[r], b->m->session, b->m->built[r], b->op, &b->at[r],
-                               b->n_sets, &f, err));
-    if (f.verdict != ASSAY_PASS)
-        blame(b, r, f.verdict, f.reason);
-    else
-        note_trust(b, &f);
-    return ASSAY_OK;
-}
 
 static enum assay_status set_up(struct bench *b, struct assay_err *err)
 {
@@ -471,9 +526,7 @@ static enum assay_status set_up(struct bench *b, struct assay_err *err)
         work.amount[ASSAY_UNIT_DRAM] = 0; /* the data need not come from memory */
     if (m->machine)
         b->row->t_hw_ns = assay_limit_ns(&work, m->machine, &b->row->bottleneck);
-    if (timing)
-        ASSAY_TRY(start_side(b, BASE, err));
-    return b->over ? ASSAY_OK : start_side(b, CAND, err);
+    return start_sides(b, err);
 }
 
 enum assay_status assay__measure(struct assay_row *row, const struct measure_setup *m,

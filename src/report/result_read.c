@@ -285,16 +285,18 @@ static enum assay_status get_pairs(const struct reader *in, const json_t *row,
     for (size_t i = 0; i < n; i++) {
         const json_t *p = json_array_get(a, i);
         struct assay_pair *q = &dst->pairs[i];
-        int64_t calls, first, disturbed;
+        int64_t calls, first, disturbed, round;
 
-        if (json_array_size(p) != 5 || !pair_time(json_array_get(p, 0), &q->base_ns) ||
+        if (json_array_size(p) != 6 || !pair_time(json_array_get(p, 0), &q->base_ns) ||
             !pair_time(json_array_get(p, 1), &q->cand_ns) ||
             !pair_int(json_array_get(p, 2), INT32_MAX, &calls) ||
             !pair_int(json_array_get(p, 3), 1, &first) ||
-            !pair_int(json_array_get(p, 4), 1, &disturbed))
+            !pair_int(json_array_get(p, 4), 1, &disturbed) ||
+            !pair_int(json_array_get(p, 5), INT32_MAX, &round))
             return assay_fail(in->err, ASSAY_PARSE, "%s: pair %zu malformed", in->where, i);
         q->n_calls = (int32_t)calls;
         q->disturbed = disturbed == 1;
+        q->round = (int32_t)round;
         q->cand_first = first == 1;
     }
     return ASSAY_OK;
@@ -336,6 +338,7 @@ static enum assay_status get_time(const struct reader *in, const json_t *row, st
     ASSAY_TRY(assay__json_object(row, in->where, "time", &j, in->err));
     ASSAY_TRY(get_int(in, j, "n_pairs", 0, ASSAY__RESULT_MAX_PAIRS, &t->n_pairs));
     ASSAY_TRY(get_int(in, j, "n_calls", 0, INT_MAX, &t->n_calls));
+    ASSAY_TRY(get_int(in, j, "n_rounds", 0, INT_MAX, &t->n_rounds));
     ASSAY_TRY(get_int(in, j, "n_discarded", 0, INT_MAX, &t->n_discarded));
     ASSAY_TRY(get_number(in, j, "base_ns", &t->base_ns));
     ASSAY_TRY(get_number(in, j, "cand_ns", &t->cand_ns));

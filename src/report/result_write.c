@@ -176,8 +176,8 @@ static void put_time(struct assay_text *t, const struct assay_row *row)
         assay_text_add(t, ",\"time\":null,\"pairs\":null");
         return;
     }
-    assay_text_add(t, ",\"time\":{\"n_pairs\":%d,\"n_calls\":%d,\"n_discarded\":%d", x->n_pairs,
-                   x->n_calls, x->n_discarded);
+    assay_text_add(t, ",\"time\":{\"n_pairs\":%d,\"n_calls\":%d,\"n_rounds\":%d,\"n_discarded\":%d",
+                   x->n_pairs, x->n_calls, x->n_rounds, x->n_discarded);
     put_number(t, "base_ns", x->base_ns);
     put_number(t, "cand_ns", x->cand_ns);
     put_number(t, "ratio", x->ratio);
@@ -201,8 +201,8 @@ static void put_time(struct assay_text *t, const struct assay_row *row)
         put_pair_time(t, row->pairs[i].base_ns);
         assay_text_add(t, ",");
         put_pair_time(t, row->pairs[i].cand_ns);
-        assay_text_add(t, ",%d,%d,%d]", (int)row->pairs[i].n_calls, row->pairs[i].cand_first,
-                       row->pairs[i].disturbed);
+        assay_text_add(t, ",%d,%d,%d,%d]", (int)row->pairs[i].n_calls, row->pairs[i].cand_first,
+                       row->pairs[i].disturbed, (int)row->pairs[i].round);
     }
     assay_text_add(t, "]");
 }

@@ -5,10 +5,14 @@
 
 #include "assay/time.h"
 
-/* Estimates from n pairs. Disturbed ones are left out as long as at least half, and six, are not:
- * where a machine is so busy that every long block loses its core, they are what there is. ratio =
- * exp(median log(cand/base)), its interval from order statistics, base_ns = lower quartile. n = 0
- * gives NaNs and COARSE. ASSAY_NOMEM leaves *t alone. */
+/*
+ * Estimates from n pairs in rounds: the ratio is the median over rounds of the median of their
+ * pairs, its interval that of the sign test over rounds. Pairs of one round share what a process
+ * is given at its start (where its pages lie, for one), so that they are not independent; rounds
+ * are. Fewer than six rounds: COARSE, and the interval spans them. base_ns is the lower quartile of
+ * all pairs. Disturbed pairs are left out where a round has others. n = 0 gives NaNs. ASSAY_NOMEM
+ * leaves *t alone.
+ */
 enum assay_status assay__estimate(struct assay_time *t, const struct assay_pair *pair,
                                   const double *null_ns, int n);
 

@@ -21,6 +21,7 @@ struct assay_plan {
     struct assay_pair *pair;
     double *null_ns;
     int n, cap;
+    int round, in_round;   /* the round at hand and its pairs so far */
     struct assay_time now; /* the estimate over the pairs so far */
 };
 
@@ -73,13 +74,11 @@ enum assay_status assay_plan_add(struct assay_plan *p, const struct assay_pair *
         p->cap = cap;
     }
     p->pair[p->n] = *pair;
+    p->pair[p->n].round = p->round;
+    p->in_round++;
     p->null_ns[p->n] = null_ns;
     p->n++;
-    /* sorting all pairs each time would cost more than they do: every pair at first, then at each
-     * eighth more */
-    if (p->n < 32 || p->n % (p->n / 8) == 0)
-        return assay__estimate(&p->now, p->pair, p->null_ns, p->n);
-    return ASSAY_OK;
+    return assay__estimate(&p->now, p->pair, p->null_ns, p->n);
 }
 
 /*
@@ -94,11 +93,22 @@ static double wanted_half_width(const struct assay_plan *p)
     return fmin(w, 5 * p->lim.target);
 }
 
+void assay_plan_new_round(struct assay_plan *p)
+{
+    p->round += p->in_round > 0;
+    p->in_round = 0;
+}
+
+bool assay_plan_round_over(const struct assay_plan *p)
+{
+    return p->in_round >= p->lim.round_pairs;
+}
+
 bool assay_plan_done(const struct assay_plan *p)
 {
     if (p->n >= p->lim.max_pairs)
         return true;
-    return p->n >= p->lim.min_pairs && !(p->now.flags & ASSAY_TIME_COARSE) &&
+    return p->now.n_rounds >= p->lim.min_rounds && !(p->now.flags & ASSAY_TIME_COARSE) &&
            (p->now.ratio_hi - p->now.ratio_lo) / 2 <= wanted_half_width(p) * p->now.ratio;
 }
 

@@ -111,9 +111,9 @@ static void fill(struct example *e)
         .wall_s = 0.7,
     };
     e->builds[1] = (struct assay_build_row){ .op = &ops[1], .done = true, .failed_here = true };
-    e->pairs[0] = (struct assay_pair){ 100.0 / 3, 200.0 / 7, 5, true, false };
-    e->pairs[1] = (struct assay_pair){ 1e-300, 1e300, INT32_MAX, false, true };
-    e->pairs[2] = (struct assay_pair){ 0.1, (double)NAN, 0, true, true };
+    e->pairs[0] = (struct assay_pair){ 100.0 / 3, 200.0 / 7, 5, true, false, 0 };
+    e->pairs[1] = (struct assay_pair){ 1e-300, 1e300, INT32_MAX, false, true, 1 };
+    e->pairs[2] = (struct assay_pair){ 0.1, (double)NAN, 0, true, true, INT32_MAX };
     e->rows[0] = (struct assay_row){
         .op = &ops[0],
         .case_id = 1,
@@ -121,7 +121,7 @@ static void fill(struct example *e)
         .verdict = ASSAY_PASS,
         .match = { .passed = true, .output = -1, .total = 9 },
         .timed = true,
-        .time = { 3, 10, 1, 100.0 / 3, 20.2, 0.1, 0.05, 0.2, 1.5,
+        .time = { 3, 10, 2, 1, 100.0 / 3, 20.2, 0.1, 0.05, 0.2, 1.5,
                   ASSAY_TIME_COARSE | ASSAY_TIME_UNRESOLVED },
         .pairs = e->pairs,
         .t_hw_ns = 1e3 / 7,
@@ -196,6 +196,7 @@ static void check_row(const struct assay_row *a, const struct assay_row *b)
     check_number(a->wall_s, b->wall_s);
     check_match(&a->match, &b->match);
     assert_int_equal(a->time.n_pairs, b->time.n_pairs);
+    assert_int_equal(a->time.n_rounds, b->time.n_rounds);
     assert_int_equal(a->time.n_calls, b->time.n_calls);
     assert_int_equal(a->time.n_discarded, b->time.n_discarded);
     assert_int_equal(a->time.flags, b->time.flags);
@@ -212,6 +213,7 @@ static void check_row(const struct assay_row *a, const struct assay_row *b)
         assert_int_equal(a->pairs[i].n_calls, b->pairs[i].n_calls);
         assert_int_equal(a->pairs[i].cand_first, b->pairs[i].cand_first);
         assert_int_equal(a->pairs[i].disturbed, b->pairs[i].disturbed);
+        assert_int_equal(a->pairs[i].round, b->pairs[i].round);
     }
 }
 
@@ -665,9 +667,9 @@ static void refuses_what_is_wrong(void **state)
     check_hostile(t.data, "\"verdict\":\"PASS\"", "\"verdict\":null", "verdict");
     check_hostile(t.data, "\"n_pairs\":3", "\"n_pairs\":4", "3 pairs, not the 4");
     check_hostile(t.data, "\"n_pairs\":3", "\"n_pairs\":-1", "n_pairs");
-    check_hostile(t.data, ",5,1,0]", ",5,2,0]", "pair 0 malformed");
-    check_hostile(t.data, ",5,1,0]", ",5,1]", "pair 0 malformed");
-    check_hostile(t.data, ",2147483647,0,1]", ",2147483648,0,1]", "pair 1 malformed");
+    check_hostile(t.data, ",5,1,0,0]", ",5,2,0,0]", "pair 0 malformed");
+    check_hostile(t.data, ",5,1,0,0]", ",5,1,0]", "pair 0 malformed");
+    check_hostile(t.data, ",2147483647,0,1,1]", ",2147483648,0,1,1]", "pair 1 malformed");
     check_hostile(t.data, "\"UNRESOLVED\"", "\"PERFECT\"", "unknown value 'PERFECT'");
     check_hostile(t.data, "\"ulp\":[1,2,", "\"ulp\":[1,", "'ulp': 7 entries, not 8");
     check_hostile(t.data, "\"ulp\":[1,", "\"ulp\":[-1,", "ulp");

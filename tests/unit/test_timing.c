@@ -12,8 +12,9 @@ static const struct assay_plan_limits limits = {
     .block_ns = 250e3,
     .first_base_ns = 25e3,
     .max_calls = 64,
-    .min_pairs = 20,
+    .min_rounds = 6,
     .max_pairs = 400,
+    .round_pairs = 12,
 };
 
 /* Ranks from tables of the sign test, alpha = 0.05 two-sided (Dixon and Mood 1946): the largest r
@@ -33,7 +34,8 @@ static void ranks_of_the_sign_test(void **state)
     assert_true(abs(assay__median_rank(1001) - assay__median_rank(1000)) <= 1);
 }
 
-static void too_few_pairs_are_coarse(void **state)
+/* Fewer than six rounds say little, however many pairs they hold. */
+static void too_few_rounds_are_coarse(void **state)
 {
     struct assay_pair pair[6];
     double null_ns[6] = { 100, 100, 100, 100, 100, 100 };
@@ -41,7 +43,8 @@ static void too_few_pairs_are_coarse(void **state)
 
     (void)state;
     for (int i = 0; i < 6; i++)
-        pair[i] = (struct assay_pair){ .base_ns = 1000, .cand_ns = 2000 + i, .n_calls = 3 };
+        pair[i] =
+            (struct assay_pair){ .base_ns = 1000, .cand_ns = 2000 + i, .n_calls = 3, .round = i };
     assert_int_equal(assay__estimate(&t, pair, null_ns, 0), ASSAY_OK);
     assert_true(isnan(t.ratio) && (t.flags & ASSAY_TIME_COARSE));
     assert_int_equal(assay__estimate(&t, pair, null_ns, 5), ASSAY_OK);
@@ -49,17 +52,44 @@ static void too_few_pairs_are_coarse(void **state)
     assert_int_equal(assay__estimate(&t, pair, null_ns, 6), ASSAY_OK);
     assert_false(t.flags & ASSAY_TIME_COARSE);
     assert_int_equal(t.n_calls, 18);
+    assert_int_equal(t.n_rounds, 6);
     assert_float_equal(t.ratio_lo, 2.0, 1e-12);
     assert_float_equal(t.ratio_hi, 2.005, 1e-12);
     assert_float_equal(t.null_ns, 100, 0);
+    pair[5].round = 4;
+    assert_int_equal(assay__estimate(&t, pair, null_ns, 6), ASSAY_OK);
+    assert_true(t.flags & ASSAY_TIME_COARSE);
+    assert_int_equal(t.n_rounds, 5);
+}
+
+/* Within a round the median of its pairs, over rounds the median of those: 1, 3 and 10 give 3
+ * though most pairs are 10, and the interval knows of rounds only. */
+static void rounds_weigh_the_same(void **state)
+{
+    static const double ratio[] = { 1, 3, 2.9, 3.1, 10, 10, 10, 10, 10, 10 };
+    static const int round[] = { 0, 1, 1, 1, 2, 2, 2, 2, 2, 2 };
+    const double null_ns[10] = { 0 };
+    struct assay_pair pair[10];
+    struct assay_time t;
+
+    (void)state;
+    for (int i = 0; i < 10; i++)
+        pair[i] = (struct assay_pair){
+            .base_ns = 100, .cand_ns = 100 * ratio[i], .n_calls = 1, .round = round[i]
+        };
+    assert_int_equal(assay__estimate(&t, pair, null_ns, 10), ASSAY_OK);
+    assert_float_equal(t.ratio, 3, 1e-12);
+    assert_float_equal(t.ratio_lo, 1, 1e-12);
+    assert_float_equal(t.ratio_hi, 10, 1e-12);
 }
 
 /* Lower quartile of 1..5 is 2; the median ratio does not care for one wild pair. */
 static void quartile_and_median(void **state)
 {
     const struct assay_pair pair[] = {
-        { 5, 15, 1, false, false }, { 1, 3, 1, true, false },     { 4, 12, 1, false, false },
-        { 2, 6, 1, true, false },   { 3, 9000, 1, false, false },
+        { 5, 15, 1, false, false, 0 },   { 1, 3, 1, true, false, 1 },
+        { 4, 12, 1, false, false, 2 },   { 2, 6, 1, true, false, 3 },
+        { 3, 9000, 1, false, false, 4 },
     };
     const double null_ns[5] = { 0 };
     struct assay_time t;
@@ -71,56 +101,65 @@ static void quartile_and_median(void **state)
     assert_float_equal(t.cand_ns, 6, 1e-12);
 }
 
-/* Disturbed pairs count only when there is little else. */
+/* A round's disturbed pairs count only when it has no others. */
 static void disturbed_pairs(void **state)
 {
-    struct assay_pair pair[20];
-    const double null_ns[20] = { 0 };
+    struct assay_pair pair[18];
+    const double null_ns[18] = { 0 };
     struct assay_time t;
 
     (void)state;
-    for (int i = 0; i < 20; i++)
-        pair[i] = (struct assay_pair){
-            .base_ns = 10, .cand_ns = i < 8 ? 50 : 20, .n_calls = 1, .disturbed = i < 8
-        };
-    assert_int_equal(assay__estimate(&t, pair, null_ns, 20), ASSAY_OK);
-    assert_int_equal(t.n_discarded, 8);
+    for (int i = 0; i < 18; i++)
+        pair[i] = (struct assay_pair){ .base_ns = 10,
+                                       .cand_ns = i % 3 ? 50 : 20,
+                                       .n_calls = 1,
+                                       .disturbed = i % 3,
+                                       .round = i / 3 };
+    assert_int_equal(assay__estimate(&t, pair, null_ns, 18), ASSAY_OK);
+    assert_int_equal(t.n_discarded, 12);
     assert_float_equal(t.ratio_hi, 2, 1e-12);
-    for (int i = 0; i < 20; i++)
-        pair[i].disturbed = i < 17;
-    assert_int_equal(assay__estimate(&t, pair, null_ns, 20), ASSAY_OK);
-    assert_int_equal(t.n_discarded, 0);
+    pair[0].disturbed = true; /* the first round has nothing else now: 20, 50, 50 */
+    assert_int_equal(assay__estimate(&t, pair, null_ns, 18), ASSAY_OK);
+    assert_int_equal(t.n_discarded, 10);
     assert_float_equal(t.ratio_hi, 5, 1e-12);
+    assert_float_equal(t.ratio, 2, 1e-12);
 }
 
-/* Over many made-up runs with skewed noise around a known ratio, the 95 % interval holds it often
- * enough. */
+/*
+ * Made-up runs in which every round has an offset of its own, larger than the scatter of its pairs:
+ * the 95 % interval holds the true ratio often enough. One over pairs alone would not.
+ */
 static void interval_covers(void **state)
 {
     uint64_t seed = t_seed(20261130);
-    const double null_ns[30] = { 0 };
+    const double null_ns[40] = { 0 };
     int covered = 0, runs = 2000;
     struct assay_time t;
 
     (void)state;
     for (int r = 0; r < runs; r++) {
         struct assay_key key = assay_key(seed, "interval", r, 0, 0);
-        struct assay_pair pair[30];
+        struct assay_pair pair[40];
 
-        for (uint64_t i = 0; i < 30; i++) {
+        for (uint64_t i = 0; i < 40; i++) {
+            uint64_t round = i / 5;
+            double offset =
+                assay_rng_unit(key, 1000 + 2 * round) - assay_rng_unit(key, 1001 + 2 * round);
             double noise =
                 assay_rng_unit(key, 2 * i) - assay_rng_unit(key, 2 * i + 1); /* median 0 */
 
             pair[i] = (struct assay_pair){ .base_ns = 100,
-                                           .cand_ns = 130 * exp(noise * noise * noise),
-                                           .n_calls = 1 };
+                                           .cand_ns = 130 * exp(0.1 * offset + 0.02 * noise),
+                                           .n_calls = 1,
+                                           .round = (int32_t)round };
         }
-        assert_int_equal(assay__estimate(&t, pair, null_ns, 30), ASSAY_OK);
+        assert_int_equal(assay__estimate(&t, pair, null_ns, 40), ASSAY_OK);
         covered += t.ratio_lo <= 1.3 && 1.3 <= t.ratio_hi;
     }
-    /* 95 % of 2000 is 1900; six standard deviations of the binomial below that is 1841 */
+    /* 8 rounds: smallest and largest hold the median with 1 - 2^-7 = 99.2 %, 1984 of 2000; six
+     * standard deviations of the binomial below that is 1960 */
     print_message("covered %d of %d\n", covered, runs);
-    assert_true(covered >= 1841);
+    assert_true(covered >= 1960);
 }
 
 static void add(struct assay_plan *p, double base, double ratio)
@@ -128,6 +167,7 @@ static void add(struct assay_plan *p, double base, double ratio)
     const struct assay_pair pair = { .base_ns = base, .cand_ns = base * ratio, .n_calls = 1 };
 
     assert_int_equal(assay_plan_add(p, &pair, 300), ASSAY_OK);
+    assay_plan_new_round(p);
 }
 
 /* Lengths follow the baseline, never the candidate; both orders come; never more than the arenas
@@ -183,7 +223,7 @@ static void stops_when_sure(void **state)
     (void)state;
     for (; !assay_plan_done(p); n++)
         add(p, 1000, 1.5);
-    assert_int_equal(n, limits.min_pairs);
+    assert_int_equal(n, limits.min_rounds);
     assay_plan_estimate(p, &t);
     assert_float_equal(t.ratio, 1.5, 1e-12);
     assay_plan_free(p);
@@ -216,12 +256,36 @@ static void stops_sooner_far_from_one(void **state)
     }
 }
 
+/* A round ends with its pairs; an empty one does not count. */
+static void rounds_of_a_plan(void **state)
+{
+    struct assay_plan *p = assay_plan_new(&limits, assay_key(1, "plan", 1, 0, 0));
+    const struct assay_pair pair = { .base_ns = 1000, .cand_ns = 1000, .n_calls = 1 };
+    int n;
+
+    (void)state;
+    assay_plan_new_round(p);
+    for (int i = 0; i < limits.round_pairs; i++) {
+        assert_false(assay_plan_round_over(p));
+        assert_int_equal(assay_plan_add(p, &pair, 1), ASSAY_OK);
+    }
+    assert_true(assay_plan_round_over(p));
+    assay_plan_new_round(p);
+    assert_false(assay_plan_round_over(p));
+    assert_int_equal(assay_plan_add(p, &pair, 1), ASSAY_OK);
+    assert_int_equal(assay_plan_pairs(p, &n)[limits.round_pairs - 1].round, 0);
+    assert_int_equal(assay_plan_pairs(p, &n)[limits.round_pairs].round, 1);
+    assert_int_equal(n, limits.round_pairs + 1);
+    assay_plan_free(p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ranks_of_the_sign_test),    cmocka_unit_test(too_few_pairs_are_coarse),
-        cmocka_unit_test(quartile_and_median),       cmocka_unit_test(disturbed_pairs),
-        cmocka_unit_test(interval_covers),           cmocka_unit_test(blocks_of_a_plan),
+        cmocka_unit_test(ranks_of_the_sign_test),    cmocka_unit_test(too_few_rounds_are_coarse),
+        cmocka_unit_test(rounds_weigh_the_same),     cmocka_unit_test(quartile_and_median),
+        cmocka_unit_test(disturbed_pairs),           cmocka_unit_test(interval_covers),
+        cmocka_unit_test(blocks_of_a_plan),          cmocka_unit_test(rounds_of_a_plan),
         cmocka_unit_test(long_and_short_calls),      cmocka_unit_test(stops_when_sure),
         cmocka_unit_test(stops_sooner_far_from_one),
     };

@@ -15,6 +15,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 /* What a case needs in the process: views of the current set and the call that points at them. */
@@ -69,19 +70,20 @@ static void *map(struct cpu_ctl *ctl, int fd, size_t bytes, int prot, const char
     return p;
 }
 
-/* Scratch is private memory, touched once with values that look like nothing. */
+/* Scratch is private memory. Its start is filled with values that look like nothing, lest zeros be
+ * relied on; filling all of it would make large cases slow to start. */
 static void *scratch_new(struct cpu_ctl *ctl, size_t bytes)
 {
     size_t huge = (size_t)2 << 20;
     size_t n = (bytes + huge - 1) / huge * huge;
     char *p = mmap(NULL, n + huge, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    uint64_t x = (uint64_t)(uintptr_t)p ^ (uint64_t)getpid() << 32;
+    uint64_t x = (uint64_t)time(NULL) << 32 ^ (uint64_t)getpid();
 
     if (p == MAP_FAILED)
         child_fail_sys(ctl, "cannot map %zu bytes of scratch", bytes);
     p += (huge - (uintptr_t)p % huge) % huge;
     madvise(p, n, MADV_HUGEPAGE);
-    for (size_t i = 0; i < n / 8; i++) {
+    for (size_t i = 0; i < (n < 2 * huge ? n : 2 * huge) / 8; i++) {
         x = x * 6364136223846793005u + 1442695040888963407u;
         ((uint64_t *)(void *)p)[i] = x ^ x >> 29;
     }
