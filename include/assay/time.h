@@ -29,11 +29,11 @@ struct assay_pair {
 
 /* The estimate. */
 struct assay_time {
-    int n_pairs, n_calls; /* pairs measured; calls in them */
-    int n_rounds;         /* of fresh processes */
-    int n_discarded;      /* pairs left out as disturbed */
-    double base_ns;       /* lower quartile of the baseline's blocks */
-    double cand_ns;       /* base_ns * ratio */
+    int n_pairs, n_calls;             /* pairs measured; calls in them */
+    int n_rounds;                     /* of fresh processes */
+    int n_discarded;                  /* pairs left out as disturbed */
+    double base_ns;                   /* lower quartile of the baseline's blocks */
+    double cand_ns;                   /* base_ns * ratio */
     double ratio, ratio_lo, ratio_hi; /* T_cand / T_base and its 95 % interval */
     double null_ns;                   /* null call, median */
     unsigned flags;

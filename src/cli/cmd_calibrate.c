@@ -48,8 +48,10 @@ static void put_table(const struct assay_machine *m)
                    assay_unit_name((enum assay_unit)u), units[u].help);
             continue;
         }
-        for (const char *p = "MGT"; *p && v >= 1000; p++, v /= 1000)
+        for (const char *p = "MGT"; *p && v >= 1000; p++) {
             prefix = p;
+            v /= 1000;
+        }
         printf("  %-9s  %8.2f %c%s/s%*s  +-%4.1f %%  %s\n", assay_unit_name((enum assay_unit)u), v,
                *prefix, units[u].of, (int)(5 - strlen(units[u].of)), "", 100 * m->spread[u],
                units[u].help);

@@ -85,20 +85,21 @@ static void put_verdict(const struct assay_row *row, const char *dump)
         printf("  tensors in %s\n", dump);
 }
 
-static int debug(struct assay_run_options *o, int case_id, const struct assay__args *args,
-                 const char *dump)
+static int debug(const struct assay_run_options *wanted, int case_id,
+                 const struct assay__args *args, const char *dump)
 {
+    struct assay_run_options o = *wanted;
     struct assay_home home;
     struct assay_row row = { 0 };
     struct assay_err err = { "" };
     enum assay_status st = assay__home_find(&home, &err);
 
-    o->home = &home;
+    o.home = &home;
     if (!st)
-        st = assay_bench_debug(&row, o, case_id, args->n_after ? args->after : NULL, dump, &err);
+        st = assay_bench_debug(&row, &o, case_id, args->n_after ? args->after : NULL, dump, &err);
     if (st)
         return assay__failure("debug", st, &err);
-    row.op = o->ops[0];
+    row.op = o.ops[0];
     row.case_id = case_id;
     put_verdict(&row, dump);
     if (row.failed_here)

@@ -89,8 +89,9 @@ static void say_interrupted(const struct choice *c, const struct assay_result *r
     fputc('\n', stderr);
 }
 
-static int measure(const struct choice *c, struct assay_run_options *o)
+static int measure(const struct choice *c, const struct assay_run_options *wanted)
 {
+    struct assay_run_options o = *wanted;
     struct assay_result r = { 0 };
     struct assay_sink sink = { 0 };
     struct assay__progress progress;
@@ -105,10 +106,10 @@ static int measure(const struct choice *c, struct assay_run_options *o)
         return ASSAY__EXIT_FAULT;
     }
     assay__progress_init(&progress, c->quiet, c->verbose);
-    o->progress = assay__progress_show;
-    o->cookie = &progress;
-    o->stop = assay__stop_on_signals();
-    st = assay_bench_run(&r, o, &sink, c->json ? 1 : 0, c->resume ? c->json : NULL, &err);
+    o.progress = assay__progress_show;
+    o.cookie = &progress;
+    o.stop = assay__stop_on_signals();
+    st = assay_bench_run(&r, &o, &sink, c->json ? 1 : 0, c->resume ? c->json : NULL, &err);
     assay__progress_end(&progress);
     code = st ? assay__failure("run", st, &err) : exit_status(&r);
     /* what was measured before a failure of ours is shown all the same */

@@ -217,6 +217,7 @@ static void judge_chunks(void *ctx, int64_t begin, int64_t end)
         int64_t stop = (c + 1) * a->per_chunk < a->n_lines ? (c + 1) * a->per_chunk : a->n_lines;
 
         a->part[c] = (struct findings){ .reason = ASSAY_REASON_NONE, .at = -1 };
+        l.seen = NULL;
         if (l.distinct)
             l.seen = assay_alloc_zero(((size_t)l.n / 64 + 1) * sizeof *l.seen);
         for (int64_t t = c * a->per_chunk; t < stop; t++) {

@@ -180,7 +180,7 @@ static void add_bits(struct assay__int_sums *s, const struct job *j, int64_t at,
     const struct assay__rules *rules = j->bits->rules;
     size_t size = assay_dtype_size(j->got->dtype);
     const char *got = (const char *)j->got->data + (size_t)at * size;
-    char want[ASSAY__BLOCK * sizeof(double)];
+    char want[ASSAY__BLOCK * sizeof(double)] = { 0 };
     double y[ASSAY__BLOCK] = { 0 };
     struct assay_tensor t = { .data = want, .dtype = j->got->dtype, .rank = 1, .shape = { n } };
 

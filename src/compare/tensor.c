@@ -59,11 +59,20 @@ static void set_worst(struct assay_match *m, const struct assay__pair *p, int64_
     m->worst_want = want_at(p, i);
 }
 
+/* Nine digits tell all fp32 values apart; the sign of a NaN means nothing. */
+static const char *value_text(double v, char buf[32])
+{
+    snprintf(buf, 32, "%.9g", isnan(v) ? (double)NAN : v);
+    return buf;
+}
+
 /* "(first at 17: got 0.5, want 0.25)" */
 static const char *first_text(const struct assay_match *m, char *buf, size_t size)
 {
-    snprintf(buf, size, "(first at %lld: got %.9g, want %.9g)", (long long)m->first_index,
-             m->first_got, m->first_want);
+    char got[32], want[32];
+
+    snprintf(buf, size, "(first at %lld: got %s, want %s)", (long long)m->first_index,
+             value_text(m->first_got, got), value_text(m->first_want, want));
     return buf;
 }
 
@@ -190,24 +199,22 @@ static void decide_paper(struct assay_match *m, const struct assay__pair *p,
 
 static void describe(struct assay_match *m, const struct assay__pair *p, double mean)
 {
-    const struct assay_region *r = &m->normal;
-    enum assay_reason reason = ASSAY_REASON_NORMAL;
     char first[128] = "";
 
     if (m->first_index >= 0)
         first_text(m, first, sizeof first);
     if (!m->normal.passed) {
-        assay__match_fail(m, reason, "%lld of %lld values off by more than 10 tau %s",
+        assay__match_fail(m, ASSAY_REASON_NORMAL, "%lld of %lld values off by more than 10 tau %s",
                           (long long)m->mismatches, (long long)m->total, first);
     } else if (!m->small_value.passed || !m->cancel.passed) {
         bool small = !m->small_value.passed;
+        const struct assay_region *r = small ? &m->small_value : &m->cancel;
 
-        reason = small ? ASSAY_REASON_SMALL : ASSAY_REASON_CANCEL;
-        r = small ? &m->small_value : &m->cancel;
-        assay__match_fail(
-            m, reason, "%lld of %lld %s values off by too much, native reference %lld %s",
-            (long long)r->errors, (long long)r->total, small ? "small" : "cancellation-prone",
-            (long long)r->native_errors, first);
+        assay__match_fail(m, small ? ASSAY_REASON_SMALL : ASSAY_REASON_CANCEL,
+                          "%lld of %lld %s values off by too much, native reference %lld %s",
+                          (long long)r->errors, (long long)r->total,
+                          small ? "small" : "cancellation-prone", (long long)r->native_errors,
+                          first);
     } else {
         assay__match_fail(
             m, ASSAY_REASON_MERE,

@@ -73,7 +73,7 @@ static double time_of(assay_range_fn body, struct job *j, int threads)
 static void best(double *rate, double *spread, assay_range_fn body, struct job *j, int threads,
                  double work)
 {
-    double v[RUNS];
+    double v[RUNS] = { 0 };
 
     for (int r = 0; r < RUNS; r++) {
         double x = work / time_of(body, j, threads);

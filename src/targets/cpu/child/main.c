@@ -115,11 +115,12 @@ static void frame_init(struct frame *f, struct cpu_ctl *ctl)
     atomic_store(&ctl->out_at, (uint64_t)(uintptr_t)f->out);
     f->view = calloc(k->n_views ? k->n_views : 1, sizeof *f->view);
     f->arg = calloc(n_params ? n_params : 1, sizeof *f->arg);
-    attrs = malloc(k->attrs_size ? k->attrs_size : 1);
-    if (!f->view || !f->arg || !attrs)
+    attrs = k->attrs_size ? malloc(k->attrs_size) : NULL;
+    if (!f->view || !f->arg || (k->attrs_size && !attrs))
         child_fail(ctl, "out of memory");
-    memcpy(attrs, (char *)ctl + ctl->attrs_at, k->attrs_size);
-    for (uint32_t r = 0; r < k->n_reloc; r++) {
+    if (attrs)
+        memcpy(attrs, (char *)ctl + ctl->attrs_at, k->attrs_size);
+    for (uint32_t r = 0; attrs && r < k->n_reloc; r++) {
         uint64_t at;
         char *p;
 
@@ -129,7 +130,7 @@ static void frame_init(struct frame *f, struct cpu_ctl *ctl)
     }
     f->call.abi = ASSAY_KERNEL_ABI;
     f->call.threads = k->threads;
-    f->call.attrs = k->attrs_size ? attrs : NULL;
+    f->call.attrs = attrs;
     f->call.in = f->arg;
     f->call.out = f->arg + k->n_in;
     f->call.n_in = (int32_t)k->n_in;
