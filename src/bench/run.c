@@ -128,7 +128,10 @@ static void fill_manifest(struct run *run)
 
     snprintf(m->version, sizeof m->version, "%s", ASSAY_VERSION);
     snprintf(m->submission, sizeof m->submission, "%.255s", o->submission);
-    snprintf(m->baseline, sizeof m->baseline, "%.255s", o->timing ? run->baseline : "");
+    snprintf(m->baseline, sizeof m->baseline, "%.255s",
+             !o->timing    ? ""
+             : o->baseline ? o->baseline
+                           : "own");
     snprintf(m->suite, sizeof m->suite, "%.255s", o->suite ? o->suite : "own");
     snprintf(m->cases, sizeof m->cases, "%.255s", o->cases ? o->cases : "public");
     snprintf(m->target, sizeof m->target, "%s", assay_target_cpu.name);

@@ -3,6 +3,7 @@
 #include "cli/cli.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 static const struct assay__usage usage = {
@@ -22,7 +23,7 @@ static const struct assay__usage usage = {
 
 static void put_value(double v)
 {
-    printf("%.9g", v);
+    printf("%.9g", isnan(v) ? (double)NAN : v); /* the sign of a NaN means nothing */
 }
 
 static void put_places(const struct assay_match *m)

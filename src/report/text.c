@@ -133,7 +133,7 @@ static void put_operator(const struct assay__page *p, const struct assay_result 
     fprintf(p->f, "%7s", correct);
     if (!all)
         assay__page_end(p);
-    fprintf(p->f, "  %5s  %-20s  %-8s  %7s", hap_text(s.score.hap, hap),
+    fprintf(p->f, "  %5s  %-22s  %-8s  %7s", hap_text(s.score.hap, hap),
             speedup_text(&s, speedup, sizeof speedup),
             s.bottleneck < 0 ? "-" : assay_unit_name((enum assay_unit)s.bottleneck),
             assay__duration_text(s.wall_s, wall, sizeof wall));
@@ -185,7 +185,7 @@ static void put_table(const struct assay__page *p, const struct assay_result *r)
         any = any || in_table(&r->builds[i]);
     if (any) {
         assay__page_pen(p, ASSAY__PEN_BOLD);
-        fprintf(p->f, "\n%-*s  tier  score  correct    HAP  %-20s  %-8s  %7s", width, "operator",
+        fprintf(p->f, "\n%-*s  tier  score  correct    HAP  %-22s  %-8s  %7s", width, "operator",
                 "speed-up", "bound by", "wall");
         assay__page_end(p);
         fputc('\n', p->f);

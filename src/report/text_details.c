@@ -302,7 +302,7 @@ void assay__text_flags(const struct assay__page *p, const struct assay_result *r
         fprintf(p->f, "  UNRESOLVED   %d, two measurements disagree: the interval covers both\n",
                 unresolved);
     if (coarse > 0)
-        fprintf(p->f, "  COARSE       %d, too few pairs for a 95 %% interval\n", coarse);
+        fprintf(p->f, "  COARSE       %d, too few rounds for a 95 %% interval\n", coarse);
 }
 
 /* ---- provenance --------------------------------------------------------------------------------
