@@ -46,6 +46,7 @@ struct assay_build_row {
 struct assay_manifest {
     char version[32];
     char submission[256], baseline[256], suite[256];
+    char name[64], author[64], model[64]; /* what the submission says of itself; may be empty */
     char compiler[128], cpu[128], kernel[128], date[32];
     char target[16], trust[64]; /* "B: seccomp, ..." ; "none" marks the run untrusted */
     bool trusted;

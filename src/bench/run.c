@@ -3,6 +3,7 @@
  * sinks. */
 #include "assay/bench.h"
 
+#include "assay/submission.h"
 #include "bench/measure.h"
 
 #include <math.h>
@@ -125,7 +126,13 @@ static void fill_manifest(struct run *run)
 {
     const struct assay_run_options *o = run->o;
     struct assay_manifest *m = &run->r->manifest;
+    struct assay_submission says;
 
+    /* what cannot be read fails every build, with the reason */
+    assay_submission_read(&says, o->submission, NULL);
+    memcpy(m->name, says.name, sizeof m->name);
+    memcpy(m->author, says.author, sizeof m->author);
+    memcpy(m->model, says.model, sizeof m->model);
     snprintf(m->version, sizeof m->version, "%s", ASSAY_VERSION);
     snprintf(m->submission, sizeof m->submission, "%.255s", o->submission);
     snprintf(m->baseline, sizeof m->baseline, "%.255s",

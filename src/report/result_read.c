@@ -112,6 +112,9 @@ enum assay_status assay__result_get_manifest(struct assay_manifest *m, const jso
     *m = (struct assay_manifest){ 0 };
     ASSAY_TRY(get_string(&in, j, "version", m->version, sizeof m->version));
     ASSAY_TRY(get_string(&in, j, "submission", m->submission, sizeof m->submission));
+    ASSAY_TRY(get_string(&in, j, "name", m->name, sizeof m->name));
+    ASSAY_TRY(get_string(&in, j, "author", m->author, sizeof m->author));
+    ASSAY_TRY(get_string(&in, j, "model", m->model, sizeof m->model));
     ASSAY_TRY(get_string(&in, j, "baseline", m->baseline, sizeof m->baseline));
     ASSAY_TRY(get_string(&in, j, "suite", m->suite, sizeof m->suite));
     ASSAY_TRY(get_string(&in, j, "cases", m->cases, sizeof m->cases));

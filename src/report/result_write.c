@@ -55,6 +55,9 @@ void assay__result_put_manifest(struct assay_text *t, const struct assay_manifes
     assay_text_add(t, "{\"version\":");
     assay__json_add_string(t, m->version);
     put_string(t, "submission", m->submission);
+    put_string(t, "name", m->name);
+    put_string(t, "author", m->author);
+    put_string(t, "model", m->model);
     put_string(t, "baseline", m->baseline);
     put_string(t, "suite", m->suite);
     put_string(t, "cases", m->cases);

@@ -237,14 +237,31 @@ static void put_totals(const struct assay__page *p, const struct assay_result *r
                 r->interrupted ? "interrupted" : "incomplete", s.n_not_run, s.n_cases);
 }
 
+/* "examples/first: first, by me, model none", as far as it is said. */
+static void put_title(const struct assay__page *p, const struct assay_manifest *m)
+{
+    const char *const part[] = { m->name, m->author, m->model };
+    const char *const before[] = { "", "by ", "model " };
+    const char *sep = ": ";
+
+    assay__page_pen(p, ASSAY__PEN_BOLD);
+    assay__page_text(p, m->submission, sizeof m->submission);
+    assay__page_end(p);
+    for (int i = 0; i < 3; i++) {
+        if (!part[i][0])
+            continue;
+        fprintf(p->f, "%s%s", sep, before[i]);
+        assay__page_text(p, part[i], sizeof m->name);
+        sep = ", ";
+    }
+    fputc('\n', p->f);
+}
+
 void assay_report_text(const struct assay_result *r, bool colour, void *file)
 {
     struct assay__page p = { file, colour };
 
-    assay__page_pen(&p, ASSAY__PEN_BOLD);
-    assay__page_text(&p, r->manifest.submission, sizeof r->manifest.submission);
-    assay__page_end(&p);
-    fputc('\n', p.f);
+    put_title(&p, &r->manifest);
     put_table(&p, r);
     put_totals(&p, r);
     assay__text_failures(&p, r);

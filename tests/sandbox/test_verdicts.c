@@ -15,40 +15,66 @@
 static char folder[] = "/tmp/assay-test-XXXXXX";
 static struct assay_home home;
 
-static int make_case(void **state)
+/* One small case for each operator that a submission here implements. */
+static const struct {
+    const char *op, *inputs, *attrs;
+} contracts[] = {
+    { "exp", "{\"dtype\": \"float32\", \"shape\": [4099], \"range\": [-1, 1]}", "" },
+    { "sigmoid", "{\"dtype\": \"float32\", \"shape\": [4099], \"range\": [-1, 1]}", "" },
+    { "masked_scale",
+      "{\"dtype\": \"float16\", \"shape\": [41, 1009], \"range\": [-1, 1]}, "
+      "{\"dtype\": \"uint8\", \"shape\": [41, 1009], \"range\": [0, 1]}",
+      "\"scale\": 2" },
+    { "foreach_norm",
+      "{\"dtype\": \"bfloat16\", \"list\": [{\"shape\": [4099], \"range\": [-1, 1]}, "
+      "{\"shape\": [3, 5], \"range\": [-1, 1]}]}",
+      "\"scalar\": 2" },
+};
+enum { N_CONTRACTS = sizeof contracts / sizeof *contracts };
+
+static int make_cases(void **state)
 {
-    static const char text[] = "{\"format\": 1, \"op\": \"exp\", \"cases\": [\n"
-                               " {\"id\": 1, \"class\": \"small\", \"inputs\": [{\"dtype\": "
-                               "\"float32\", \"shape\": [4099], "
-                               "\"range\": [-1, 1]}], \"attrs\": {}, \"note\": \"one\"}\n]}\n";
     struct assay_err err;
-    char path[128];
+    char path[128], text[1024];
 
     (void)state;
     if (!mkdtemp(folder) || chmod(folder, 0755))
         return -1;
-    snprintf(path, sizeof path, "%s/exp.json", folder);
+    for (int i = 0; i < N_CONTRACTS; i++) {
+        snprintf(text, sizeof text,
+                 "{\"format\": 1, \"op\": \"%s\", \"cases\": [\n {\"id\": 1, \"class\": \"small\", "
+                 "\"inputs\": [%s], \"attrs\": {%s}, \"note\": \"one\"}\n]}\n",
+                 contracts[i].op, contracts[i].inputs, contracts[i].attrs);
+        snprintf(path, sizeof path, "%s/%s.json", folder, contracts[i].op);
+        if (assay_file_write(path, text, strlen(text), &err))
+            return -1;
+    }
     snprintf(home.cases, sizeof home.cases, "%s", folder);
     snprintf(home.kernels, sizeof home.kernels, "%s/kernels", ASSAY_SOURCE_DIR);
     snprintf(home.include, sizeof home.include, "%s/include", ASSAY_SOURCE_DIR);
     snprintf(home.child, sizeof home.child, "%s/assay-child", ASSAY_BUILD_DIR);
-    return assay_file_write(path, text, strlen(text), &err) ? -1 : 0;
+    return 0;
 }
 
-static int drop_case(void **state)
+static int drop_cases(void **state)
 {
     char path[128];
 
     (void)state;
-    snprintf(path, sizeof path, "%s/exp.json", folder);
-    return unlink(path) || rmdir(folder);
+    for (int i = 0; i < N_CONTRACTS; i++) {
+        snprintf(path, sizeof path, "%s/%s.json", folder, contracts[i].op);
+        unlink(path);
+    }
+    return rmdir(folder);
 }
 
-/* Runs the one case on a submission under tests/candidates; the row is copied out. */
-static void run(struct assay_row *row, char diagnostics[8192], const char *submission, bool timing)
+/* Runs the one case of an operator on a submission under tests/candidates; the row is copied out.
+ */
+static void run_op(struct assay_row *row, char diagnostics[8192], const char *submission,
+                   const char *op, int threads, bool timing)
 {
-    const struct assay_op *ops[] = { assay_op_find("exp"), NULL };
-    struct assay_machine machine = { .name = "test", .threads = 1 };
+    const struct assay_op *ops[] = { assay_op_find(op), NULL };
+    struct assay_machine machine = { .name = "test", .threads = threads };
     struct assay_result r;
     struct assay_err err;
     char path[4096];
@@ -56,7 +82,7 @@ static void run(struct assay_row *row, char diagnostics[8192], const char *submi
         .home = &home,
         .submission = path,
         .ops = ops,
-        .threads = 1,
+        .threads = threads,
         .timing = timing,
         .budget_s = 0.3,
         .machine = &machine,
@@ -70,6 +96,11 @@ static void run(struct assay_row *row, char diagnostics[8192], const char *submi
     row->pairs = NULL;
     snprintf(diagnostics, 8192, "%s", r.builds[0].diagnostics ? r.builds[0].diagnostics : "");
     assay_result_release(&r);
+}
+
+static void run(struct assay_row *row, char diagnostics[8192], const char *submission, bool timing)
+{
+    run_op(row, diagnostics, submission, "exp", 1, timing);
 }
 
 struct expectation {
@@ -159,13 +190,13 @@ static void does_not_build(void **state)
         { "bad/syntax_error", "exp.c:7:13: error" },
         { "bad/undefined_symbol", "write_the_answer" },
         { "bad/foreign_include", "/etc/passwd" },
-        { "good/no_such_folder_inside", "" },
+        { "bad/forbidden_flag", "flags[0]: '-fplugin=./evil.so' is not allowed" },
     };
     char diagnostics[8192];
     struct assay_row row;
 
     (void)state;
-    for (size_t i = 0; i + 1 < sizeof e / sizeof *e; i++) {
+    for (size_t i = 0; i < sizeof e / sizeof *e; i++) {
         run(&row, diagnostics, e[i].submission, false);
         assert_int_equal(row.verdict, ASSAY_COMPILE_FAILED);
         assert_non_null(strstr(diagnostics, e[i].diagnostic));
@@ -198,29 +229,34 @@ static void hangs(void **state)
     check(e, 1, false);
 }
 
+/* Honest kernels that use what the interface offers; two threads where there are two cores. */
 static void good(void **state)
 {
-    static const struct expectation e[] = {
-        { "good/prints", ASSAY_PASS, "" },
-        { "good/cxx", ASSAY_PASS, "" },
-        { "good/c_scratch", ASSAY_PASS, "" },
-        { "good/c_parallel", ASSAY_PASS, "" },
+    static const struct {
+        const char *submission, *op;
+    } e[] = {
+        { "good/prints", "exp" },
+        { "good/flags", "exp" },
+        { "good/cxx", "exp" },
+        { "good/c_scratch", "sigmoid" },
+        { "good/c_parallel", "masked_scale" },
+        { "good/list", "foreach_norm" },
     };
-    struct expectation all[4];
-    size_t n = 0;
-    struct stat st;
-    char path[4096];
+    int most = sysconf(_SC_NPROCESSORS_ONLN) > 1 ? 2 : 1;
+    char diagnostics[8192];
+    struct assay_row row;
 
     (void)state;
-    for (size_t i = 0; i < 4; i++) {
-        snprintf(path, sizeof path, "%s/tests/candidates/%s/exp.c%s", ASSAY_SOURCE_DIR,
-                 e[i].submission, strstr(e[i].submission, "cxx") ? "c" : "");
-        if (!stat(path, &st))
-            all[n++] = e[i];
-    }
-    assert_true(n >= 2);
-    check(all, n, false);
-    check(all, n, true);
+    for (size_t i = 0; i < sizeof e / sizeof *e; i++)
+        for (int threads = 1; threads <= most; threads++)
+            for (int timing = 0; timing < 2; timing++) {
+                run_op(&row, diagnostics, e[i].submission, e[i].op, threads, timing);
+                print_message("%-28s %d threads, timing %d: %s %s%s\n", e[i].submission, threads,
+                              timing, assay_verdict_name(row.verdict), row.reason, diagnostics);
+                assert_false(row.failed_here);
+                assert_int_equal(row.verdict, ASSAY_PASS);
+                assert_int_equal(row.timed, timing);
+            }
 }
 
 int main(void)
@@ -231,5 +267,5 @@ int main(void)
         cmocka_unit_test(hangs),   cmocka_unit_test(good),
     };
 
-    return cmocka_run_group_tests(tests, make_case, drop_case);
+    return cmocka_run_group_tests(tests, make_cases, drop_cases);
 }

@@ -68,6 +68,8 @@ static void fill(struct example *e)
     e->r.manifest = (struct assay_manifest){
         .version = "0.1.0",
         .submission = "my kernels",
+        .name = "best",
+        .model = "none",
         .baseline = "kernels/baseline",
         .suite = "own",
         .compiler = "gcc 12.2.0",
@@ -137,7 +139,7 @@ static void check_text(const char *got, const char *want)
 static void shows_everything(void **state)
 {
     static const char want[] =
-        "my kernels\n"
+        "my kernels: best, model none\n"
         "\n"
         "operator    tier  score  correct    HAP  speed-up                bound by     wall\n"
         "alpha       L1     70.0      2/2  0.400  0.71x [0.57, 0.88]      dram        2.5 s\n"
@@ -190,7 +192,7 @@ static void shows_everything(void **state)
 static void shows_no_time_as_dash(void **state)
 {
     static const char want[] =
-        "my kernels\n"
+        "my kernels: best, model none\n"
         "\n"
         "operator    tier  score  correct    HAP  speed-up                bound by     wall\n"
         "alpha       L1     50.0      2/2      -  -                       -           2.5 s\n"

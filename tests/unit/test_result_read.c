@@ -65,6 +65,8 @@ static void plan(struct example *e)
     e->r.manifest = (struct assay_manifest){
         .version = "0.1.0",
         .submission = "mine",
+        .name = "first \"try\"",
+        .author = "me",
         .baseline = "base",
         .suite = "own",
         .compiler = "gcc",
@@ -220,6 +222,9 @@ static void check_row(const struct assay_row *a, const struct assay_row *b)
 static void check_manifest(const struct assay_manifest *a, const struct assay_manifest *b)
 {
     assert_string_equal(a->version, b->version);
+    assert_string_equal(a->name, b->name);
+    assert_string_equal(a->author, b->author);
+    assert_string_equal(a->model, b->model);
     assert_string_equal(a->submission, b->submission);
     assert_string_equal(a->baseline, b->baseline);
     assert_string_equal(a->suite, b->suite);

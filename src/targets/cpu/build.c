@@ -7,6 +7,7 @@
  */
 #include "targets/cpu/build.h"
 
+#include "assay/submission.h"
 #include "targets/cpu/process.h"
 #include "targets/cpu/sandbox.h"
 
@@ -36,6 +37,7 @@ struct build {
     char root[PATH_CAP - 512], src[PATH_CAP], out[PATH_CAP];
     char cc[256], cxx[256];
     struct cpu_sources sources;
+    struct assay_submission says;
     struct assay_text log;
     const struct assay_session_options *o;
     const char *argv[MAX_ARGS];
@@ -130,6 +132,8 @@ static enum assay_status compile_one(struct build *b, int i, bool *ok, struct as
     b->argv[n++] = c ? "-std=c11" : "-std=c++17";
     for (size_t f = 0; f < sizeof flags / sizeof *flags; f++)
         b->argv[n++] = flags[f];
+    for (int f = 0; f < b->says.n_flags; f++)
+        b->argv[n++] = b->says.flags[f];
     if (b->o->debug_info)
         b->argv[n++] = "-g";
     b->argv[n++] = "-c";
@@ -214,10 +218,14 @@ static enum assay_status compile_all(struct build *b, struct assay_built *out,
 static enum assay_status build(struct build *b, struct assay_built *out, const char *submission,
                                const struct assay_op *op, struct assay_err *err)
 {
+    struct assay_err said = { "" };
+
     ASSAY_TRY(make_folder(b->root, 0755, err));
     ASSAY_TRY(make_folder(b->src, 0755, err));
     ASSAY_TRY(make_folder(b->out, 0755, err));
     ASSAY_TRY(cpu_sources_copy(&b->sources, submission, op->name, b->src, &b->log, err));
+    if (b->sources.n > 0 && assay_submission_read(&b->says, submission, &said))
+        assay_text_add(&b->log, "%s\n", said.text);
     out->present = b->sources.n > 0 || b->log.len > 0;
     if (!out->present || b->log.len > 0)
         return ASSAY_OK;
