@@ -90,6 +90,7 @@ static enum assay_status judge(struct debug *d, struct assay_err *err)
 
             d->args.out[o].t[0].shape[0] = n < 0 ? 0 : n;
         }
+    ASSAY_TRY(assay__golden_set(&j, &d->args, err));
     ASSAY_TRY(assay__judge_set(&row->match, &j, &d->args, err));
     if (!row->match.passed) {
         row->verdict = ASSAY_WRONG;

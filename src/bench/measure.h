@@ -35,13 +35,20 @@ enum assay_status assay__measure(struct assay_row *row, const struct measure_set
 struct judged {
     const struct assay_run_options *options;
     const struct assay_case *c;
-    struct assay_arena *scratch;
+    struct assay_arena *scratch; /* of want and native */
+    struct assay_slot want[ASSAY_MAX_OUT], native[ASSAY_MAX_OUT];
+    bool has_native;
     double golden_s; /* the last golden took */
     int n_golden;
 };
-/* Judges the outputs of args (bound, sizes used filled in) by golden and, where needed, native. */
+/* Computes what the outputs must be for the inputs of args. */
+enum assay_status assay__golden_set(struct judged *j, const struct assay_args *args,
+                                    struct assay_err *err);
+/* Judges the outputs of args (bound, sizes used filled in) by that golden and, where needed, the
+ * native reference. Any number of outputs for one golden. */
 enum assay_status assay__judge_set(struct assay_match *match, struct judged *j,
                                    const struct assay_args *args, struct assay_err *err);
+
 /* "wrote 8 bytes past output y". Returns buf. */
 const char *assay__damage_text(char *buf, size_t size, const struct assay_op *op,
                                const struct assay_damage *d);

@@ -90,7 +90,7 @@ static double wanted_half_width(const struct assay_plan *p)
 {
     double r = p->now.ratio, w = p->lim.target * 0.25 * (1 + r) * (1 + r) / r;
 
-    return fmin(w, 5 * p->lim.target);
+    return fmin(w, 15 * p->lim.target);
 }
 
 void assay_plan_new_round(struct assay_plan *p)
