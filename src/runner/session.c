@@ -2,14 +2,22 @@
 /* session.c: what a run keeps: target, arenas, folder of builds. */
 #include "runner/session.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
+
+#define FOLDER "assay-build-"
+
+enum { YOUNG_S = 60 };
 
 void assay_built_release(struct assay_built *b)
 {
@@ -17,18 +25,66 @@ void assay_built_release(struct assay_built *b)
     b->diagnostics = NULL;
 }
 
+static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
+{
+    (void)st;
+    (void)type;
+    (void)ftw;
+    return remove(path);
+}
+
+static void remove_tree(const char *path)
+{
+    nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+/*
+ * A session holds a lock on its folder for as long as it lives, however it ends. Folders of ours
+ * without one were left by sessions that were killed: they go. Young ones are spared, since a
+ * session that begins beside this one may not have its lock yet.
+ */
+static void remove_left_over(const char *tmp)
+{
+    char path[RUNNER_PATH];
+    struct dirent *e;
+    struct stat st;
+    DIR *d = opendir(tmp);
+
+    while (d && (e = readdir(d)) != NULL) {
+        int fd;
+
+        if (strncmp(e->d_name, FOLDER, strlen(FOLDER)) != 0 ||
+            strlen(e->d_name) != strlen(FOLDER) + 6)
+            continue;
+        snprintf(path, sizeof path, "%.400s/%.64s", tmp, e->d_name);
+        fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        if (fd < 0)
+            continue;
+        if (!fstat(fd, &st) && st.st_uid == geteuid() && time(NULL) - st.st_mtime > YOUNG_S &&
+            !flock(fd, LOCK_EX | LOCK_NB))
+            remove_tree(path);
+        close(fd);
+    }
+    if (d)
+        closedir(d);
+}
+
 static enum assay_status make_root(struct assay_session *s, struct assay_err *err)
 {
     const char *tmp = s->o.tmp ? s->o.tmp : "/tmp";
-    int n = snprintf(s->root, sizeof s->root, "%s/assay-XXXXXX", tmp);
+    int n = snprintf(s->root, sizeof s->root, "%s/" FOLDER "XXXXXX", tmp);
 
     if (n < 0 || (size_t)n >= sizeof s->root - 64)
         return assay_fail(err, ASSAY_INVALID, "%s: path too long for builds", tmp);
+    remove_left_over(tmp);
     if (!mkdtemp(s->root)) {
         s->root[0] = 0;
         return assay_fail(err, ASSAY_IO, "cannot make a folder for builds in %s: %s", tmp,
                           strerror(errno));
     }
+    s->root_fd = open(s->root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (s->root_fd < 0 || flock(s->root_fd, LOCK_EX | LOCK_NB))
+        return assay_fail(err, ASSAY_IO, "cannot lock %s: %s", s->root, strerror(errno));
     /* the compiler runs as another user when this program runs as root */
     if (chmod(s->root, 0755))
         return assay_fail(err, ASSAY_IO, "%s: %s", s->root, strerror(errno));
@@ -46,6 +102,7 @@ enum assay_status assay_session_open(struct assay_session **out, const struct as
         return assay_fail(err, ASSAY_NOMEM, "out of memory");
     s->target = target;
     s->o = *o;
+    s->root_fd = -1;
     s->in.fd = -1;
     s->out.fd = -1;
     assay__cpus_allowed(s->cpu, &s->n_cpus, RUNNER_MAX_CPUS);
@@ -68,14 +125,6 @@ enum assay_status assay_session_open(struct assay_session **out, const struct as
     return ASSAY_OK;
 }
 
-static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
-{
-    (void)st;
-    (void)type;
-    (void)ftw;
-    return remove(path);
-}
-
 void assay_session_close(struct assay_session *s)
 {
     if (!s)
@@ -85,7 +134,9 @@ void assay_session_close(struct assay_session *s)
     if (s->aside)
         munmap(s->aside, s->aside_bytes);
     if (s->root[0])
-        nftw(s->root, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+        remove_tree(s->root);
+    if (s->root_fd >= 0)
+        close(s->root_fd);
     free(s);
 }
 

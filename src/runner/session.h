@@ -16,6 +16,7 @@ struct assay_session {
     void *aside; /* as large as out, private */
     size_t aside_bytes;
     char root[RUNNER_PATH]; /* of all builds, removed at the end */
+    int root_fd;            /* holds its lock */
     int n_builds;
     int cpu[RUNNER_MAX_CPUS], n_cpus; /* that this process may use */
     bool spare_core;                  /* one more than the kernels get */

@@ -82,7 +82,6 @@ struct cpu_ctl {
     int32_t command, set;
     _Alignas(64) _Atomic uint32_t done;
     int32_t rc;
-    _Alignas(64) _Atomic uint32_t asleep; /* futex mode: the process waits in the kernel on go */
 };
 
 #endif

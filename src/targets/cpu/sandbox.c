@@ -100,6 +100,10 @@ pid_t sandbox_fork(unsigned *flags)
         *flags = 0;
         pid = fork();
     }
+    /* at once, since the parent may be killed while the child prepares; sandbox_tie() repeats it
+     * after the change of user, which undoes it */
+    if (pid == 0)
+        prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
     return pid;
 }
 

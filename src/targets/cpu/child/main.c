@@ -191,14 +191,10 @@ static uint32_t await(struct cpu_ctl *ctl, uint32_t seen, bool spin)
     uint32_t go;
 
     while ((go = atomic_load_explicit(&ctl->go, memory_order_acquire)) == seen) {
-        if (spin) {
+        if (spin)
             relax();
-            continue;
-        }
-        atomic_store(&ctl->asleep, 1);
-        if (atomic_load(&ctl->go) == seen)
+        else
             syscall(SYS_futex, &ctl->go, FUTEX_WAIT, seen, NULL, NULL, 0);
-        atomic_store(&ctl->asleep, 0);
     }
     return go;
 }
