@@ -124,6 +124,18 @@ enum assay_status assay__json_bool(const json_t *obj, const char *where, const c
     return ASSAY_OK;
 }
 
+enum assay_status assay__json_text(const json_t *obj, const char *where, const char *key, char *out,
+                                   size_t size, struct assay_err *err)
+{
+    const char *text = NULL;
+
+    if (!assay__json_has(obj, key))
+        return ASSAY_OK;
+    ASSAY_TRY(assay__json_string(obj, where, key, &text, err));
+    snprintf(out, size, "%s", text);
+    return ASSAY_OK;
+}
+
 bool assay__json_as_int(const json_t *v, int64_t *out)
 {
     if (!json_is_integer(v))

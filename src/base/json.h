@@ -47,6 +47,10 @@ enum assay_status assay__json_number(const json_t *obj, const char *where, const
 enum assay_status assay__json_bool(const json_t *obj, const char *where, const char *key, bool *out,
                                    struct assay_err *err);
 
+/* An optional text, cut to size bytes with its end; out stays as it is where there is none. */
+enum assay_status assay__json_text(const json_t *obj, const char *where, const char *key, char *out,
+                                   size_t size, struct assay_err *err);
+
 /* Bare values, such as the items of an array: false when v is NULL or of another type. */
 bool assay__json_as_int(const json_t *v, int64_t *out);
 bool assay__json_as_number(const json_t *v, double *out);

@@ -3,17 +3,10 @@
  */
 #include "bench/measure.h"
 
+#include "base/clock.h"
+
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
-
-static double now_s(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
 
 /* The case's arguments as golden and native take them. */
 static struct assay_args reference_args(const struct judged *j, const struct assay_args *args)
@@ -29,14 +22,14 @@ enum assay_status assay__golden_set(struct judged *j, const struct assay_args *a
                                     struct assay_err *err)
 {
     struct assay_args a = reference_args(j, args);
-    double t0 = now_s();
+    double t0 = assay__now_s();
 
     assay_arena_reset(j->scratch);
     memset(j->want, 0, sizeof j->want);
     memset(j->native, 0, sizeof j->native);
     j->has_native = false;
     ASSAY_TRY(assay_golden_run(j->want, j->c->op, &a, false, j->scratch, err));
-    j->golden_s = now_s() - t0;
+    j->golden_s = assay__now_s() - t0;
     j->n_golden++;
     return ASSAY_OK;
 }

@@ -11,10 +11,11 @@
  */
 #include "bench/measure.h"
 
+#include "base/clock.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 enum {
     MIN_ROUNDS = 6, /* of fresh processes: what an interval needs */
@@ -49,14 +50,6 @@ struct bench {
     int n_passed_escalations;
     bool over; /* a verdict is in, or the baseline failed */
 };
-
-static double now_s(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
 
 int assay__measure_sets(const struct assay_args *args, bool timing)
 {
@@ -448,21 +441,21 @@ static enum assay_status restart(struct bench *b, struct assay_err *err)
 /* Pairs in rounds until the plan is content or the budget spent. */
 static enum assay_status gather(struct bench *b, struct assay_plan *plan, struct assay_err *err)
 {
-    double budget = b->m->options->budget_s, start = now_s(), round_start = start;
+    double budget = b->m->options->budget_s, start = assay__now_s(), round_start = start;
     /* the secret sets lie in the first pair and in one of the next five */
     int secret[SECRET_SETS] = { 0, 1 + (int)assay_rng_below(b->key, 0, 5) };
     int n_secret = b->judged.golden_s > 1 ? 1 : SECRET_SETS, judged = 0, rounds = 1, n_calls = 1;
 
     for (int pair = 0; !b->over && !assay_plan_done(plan); pair++) {
         bool due = judged < n_secret && pair == secret[judged];
-        double now = now_s(), spent = now - start;
+        double now = assay__now_s(), spent = now - start;
 
         if (spent > budget && (rounds > MIN_ROUNDS || spent > PATIENCE * budget))
             break;
         if (pair && (assay_plan_round_over(plan) || now - round_start > budget / ROUNDS_A_BUDGET)) {
             ASSAY_TRY(restart(b, err));
             assay_plan_new_round(plan);
-            round_start = now_s();
+            round_start = assay__now_s();
             rounds++;
             n_calls = 1;
         }
@@ -543,7 +536,7 @@ enum assay_status assay__measure(struct assay_row *row, const struct measure_set
         .key = assay_key(m->seed, m->c->op->name, m->c->id, -1, 0),
         .timeout_s = 10,
     };
-    double start = now_s();
+    double start = assay__now_s();
     enum assay_status st;
 
     row->verdict = ASSAY_PASS;
@@ -556,7 +549,7 @@ enum assay_status assay__measure(struct assay_row *row, const struct measure_set
     for (int r = 0; r < N_ROLES; r++)
         assay_side_end(b.side[r]);
     assay_arena_release(&b.contract);
-    row->wall_s = now_s() - start;
+    row->wall_s = assay__now_s() - start;
     row->done = true;
     if (st) {
         row->failed_here = true;

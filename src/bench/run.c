@@ -4,13 +4,13 @@
 #include "assay/bench.h"
 
 #include "assay/submission.h"
+#include "base/clock.h"
 #include "bench/measure.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { TIMEOUTS_IN_A_ROW = 3 };
 
@@ -27,14 +27,6 @@ struct run {
     int n_done_now; /* rows measured in this run, for the ETA */
     double start, measuring;
 };
-
-static double now_s(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
 
 /* ---- planning ----------------------------------------------------------------------------------
  */
@@ -161,7 +153,7 @@ static void progress(const struct run *run, const char *stage, const struct assa
     struct assay_progress p = {
         .stage = stage, .op = op, .case_id = case_id, .total = run->r->n_rows, .eta_s = NAN
     };
-    double spent = now_s() - run->measuring;
+    double spent = assay__now_s() - run->measuring;
 
     if (!run->o->progress)
         return;
@@ -404,7 +396,7 @@ static enum assay_status end(struct run *run, struct assay_err *err)
     enum assay_status st = ASSAY_OK;
 
     run->r->interrupted = stopped(run);
-    run->r->wall_s = now_s() - run->start;
+    run->r->wall_s = assay__now_s() - run->start;
     for (int s = 0; s < run->n_sinks && !st; s++)
         if (run->sinks[s].end)
             st = run->sinks[s].end(run->sinks[s].self, run->r, err);
@@ -421,13 +413,14 @@ enum assay_status assay_bench_run(struct assay_result *r, const struct assay_run
     if (!run)
         return assay_fail(err, ASSAY_NOMEM, "out of memory");
     memset(r, 0, sizeof *r);
-    *run = (struct run){ .r = r, .o = o, .sinks = sinks, .n_sinks = n_sinks, .start = now_s() };
+    *run =
+        (struct run){ .r = r, .o = o, .sinks = sinks, .n_sinks = n_sinks, .start = assay__now_s() };
     if (o->baseline)
         snprintf(run->baseline, sizeof run->baseline, "%s", o->baseline);
     else
         snprintf(run->baseline, sizeof run->baseline, "%.4000s/baseline", o->home->kernels);
     st = begin(run, resume, err);
-    run->measuring = now_s();
+    run->measuring = assay__now_s();
     for (int b = 0; !st && b < r->n_builds && !stopped(run); b++)
         st = run_operator(run, b, err);
     if (!st)

@@ -7,6 +7,7 @@
  * far more than any cache.
  */
 #include "assay/machine.h"
+#include "base/clock.h"
 #include "runner/peak.h"
 #include "runner/session.h"
 
@@ -17,14 +18,6 @@
 #include <time.h>
 
 enum { RUNS = 7, STREAM_MIB = 128 };
-
-static double now_s(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC_RAW, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
 
 /* One measured thing, done by all threads at once. */
 struct job {
@@ -63,10 +56,10 @@ static void do_copy(void *ctx, int64_t begin, int64_t end)
 
 static double time_of(assay_range_fn body, struct job *j, int threads)
 {
-    double t0 = now_s();
+    double t0 = assay__now_raw_ns();
 
     assay_parallel(threads, 1, threads, body, j);
-    return now_s() - t0;
+    return (assay__now_raw_ns() - t0) * 1e-9;
 }
 
 /* Best rate of RUNS runs of `work` a run, and how far the median run lies below it. */

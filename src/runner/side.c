@@ -2,20 +2,13 @@
 /* side.c: one process at work: sets, blocks of calls, and the clock around them. */
 #include "runner/session.h"
 
+#include "base/clock.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { NULL_CALLS = 4, NULL_BATCHES = 3 };
-
-static double now_ns(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC_RAW, &t);
-    return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
-}
 
 enum assay_status assay_set_stride(const struct assay_args *args, size_t *in_stride,
                                    size_t *out_stride, struct assay_err *err)
@@ -143,12 +136,12 @@ static bool time_null(struct assay_side *side, const struct assay_block *b, stru
 
     f->null_ns = INFINITY;
     for (int batch = 0; batch < NULL_BATCHES; batch++) {
-        double t0 = now_ns(), ns;
+        double t0 = assay__now_raw_ns(), ns;
 
         for (int i = 0; i < NULL_CALLS; i++)
             if (!t->call(side->proc, b->first_set, true, b->timeout_s, f))
                 return false;
-        ns = (now_ns() - t0) / NULL_CALLS;
+        ns = (assay__now_raw_ns() - t0) / NULL_CALLS;
         f->null_ns = ns < f->null_ns ? ns : f->null_ns;
     }
     return true;
@@ -164,14 +157,14 @@ static bool run_calls(struct assay_side *side, const struct assay_block *b, stru
     if (!t->call(side->proc, b->first_set, true, b->timeout_s, f) ||
         (b->time_null && !time_null(side, b, f)))
         return false;
-    t0 = now_ns();
+    t0 = assay__now_raw_ns();
     for (int i = 0; i < b->n_calls; i++) {
         if (!t->call(side->proc, b->first_set + i, false, b->timeout_s, f) ||
             f->verdict != ASSAY_PASS)
             return false;
         f->n_done++;
     }
-    f->block_ns = now_ns() - t0;
+    f->block_ns = assay__now_raw_ns() - t0;
     return true;
 }
 

@@ -10,18 +10,6 @@
 
 enum { FILE_CAP = 1 << 20, FORMAT = 1 };
 
-static enum assay_status read_text(char *out, size_t size, const json_t *root, const char *key,
-                                   struct assay_err *err)
-{
-    const char *text;
-
-    if (!assay__json_has(root, key))
-        return ASSAY_OK;
-    ASSAY_TRY(assay__json_string(root, "", key, &text, err));
-    snprintf(out, size, "%s", text);
-    return ASSAY_OK;
-}
-
 static enum assay_status read_units(double *out, const json_t *root, const char *key,
                                     struct assay_err *err)
 {
@@ -49,11 +37,11 @@ static enum assay_status parse(struct assay_machine *m, const json_t *root, stru
     if (format != FORMAT)
         return assay_fail(err, ASSAY_PARSE, "format %lld is not known, only %d is",
                           (long long)format, (int)FORMAT);
-    ASSAY_TRY(read_text(m->name, sizeof m->name, root, "name", err));
-    ASSAY_TRY(read_text(m->cpu, sizeof m->cpu, root, "cpu", err));
-    ASSAY_TRY(read_text(m->kernel, sizeof m->kernel, root, "kernel", err));
-    ASSAY_TRY(read_text(m->compiler, sizeof m->compiler, root, "compiler", err));
-    ASSAY_TRY(read_text(m->date, sizeof m->date, root, "date", err));
+    ASSAY_TRY(assay__json_text(root, "", "name", m->name, sizeof m->name, err));
+    ASSAY_TRY(assay__json_text(root, "", "cpu", m->cpu, sizeof m->cpu, err));
+    ASSAY_TRY(assay__json_text(root, "", "kernel", m->kernel, sizeof m->kernel, err));
+    ASSAY_TRY(assay__json_text(root, "", "compiler", m->compiler, sizeof m->compiler, err));
+    ASSAY_TRY(assay__json_text(root, "", "date", m->date, sizeof m->date, err));
     if (assay__json_has(root, "threads"))
         ASSAY_TRY(assay__json_int(root, "", "threads", &threads, err));
     if (threads < 1 || threads > 65536)

@@ -30,18 +30,6 @@ const char *const *assay_submission_flags(void)
     return allowed;
 }
 
-static enum assay_status get_text(char *out, size_t size, const json_t *root, const char *key,
-                                  struct assay_err *err)
-{
-    const char *text;
-
-    if (!assay__json_has(root, key))
-        return ASSAY_OK;
-    ASSAY_TRY(assay__json_string(root, "", key, &text, err));
-    snprintf(out, size, "%s", text);
-    return ASSAY_OK;
-}
-
 static enum assay_status get_flags(struct assay_submission *s, const json_t *root,
                                    struct assay_err *err)
 {
@@ -75,9 +63,9 @@ static enum assay_status parse(struct assay_submission *s, const json_t *root,
     static const char *const keys[] = { "name", "author", "model", "flags", NULL };
 
     ASSAY_TRY(assay__json_only(root, "", keys, err));
-    ASSAY_TRY(get_text(s->name, sizeof s->name, root, "name", err));
-    ASSAY_TRY(get_text(s->author, sizeof s->author, root, "author", err));
-    ASSAY_TRY(get_text(s->model, sizeof s->model, root, "model", err));
+    ASSAY_TRY(assay__json_text(root, "", "name", s->name, sizeof s->name, err));
+    ASSAY_TRY(assay__json_text(root, "", "author", s->author, sizeof s->author, err));
+    ASSAY_TRY(assay__json_text(root, "", "model", s->model, sizeof s->model, err));
     return get_flags(s, root, err);
 }
 

@@ -243,16 +243,32 @@ static void strings_come_back(void **state)
     }
 }
 
+/* Optional texts: absent and null leave what was there, long ones are cut, others are refused. */
+static void optional_texts(void **state)
+{
+    static const char text[] = "{\"a\": \"abcdef\", \"b\": null, \"c\": 3}";
+    char out[4] = "xy";
+    struct assay_err err;
+    json_t *root;
+
+    (void)state;
+    T_OK(assay__json_parse(&root, text, strlen(text), &err));
+    T_OK(assay__json_text(root, "", "none", out, sizeof out, &err));
+    T_OK(assay__json_text(root, "", "b", out, sizeof out, &err));
+    assert_string_equal(out, "xy");
+    T_OK(assay__json_text(root, "", "a", out, sizeof out, &err));
+    assert_string_equal(out, "abc");
+    assert_int_equal(assay__json_text(root, "", "c", out, sizeof out, &err), ASSAY_PARSE);
+    json_decref(root);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(fields),
-        cmocka_unit_test(errors_say_where),
-        cmocka_unit_test(only_known_fields),
-        cmocka_unit_test(malformed_text),
-        cmocka_unit_test(bare_values),
-        cmocka_unit_test(shortest_numbers),
-        cmocka_unit_test(numbers_come_back),
+        cmocka_unit_test(optional_texts),    cmocka_unit_test(fields),
+        cmocka_unit_test(errors_say_where),  cmocka_unit_test(only_known_fields),
+        cmocka_unit_test(malformed_text),    cmocka_unit_test(bare_values),
+        cmocka_unit_test(shortest_numbers),  cmocka_unit_test(numbers_come_back),
         cmocka_unit_test(strings_come_back),
     };
 

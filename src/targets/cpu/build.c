@@ -8,6 +8,7 @@
 #include "targets/cpu/build.h"
 
 #include "assay/submission.h"
+#include "base/clock.h"
 #include "targets/cpu/process.h"
 #include "targets/cpu/sandbox.h"
 
@@ -16,7 +17,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { MAX_ARGS = 128, PATH_CAP = 4096, DIAGNOSTICS_CAP = 8192 };
@@ -242,7 +242,7 @@ enum assay_status cpu_build(struct assay_built *out, const struct assay_session_
                             struct assay_err *err)
 {
     struct build *b = assay_alloc_zero(sizeof *b);
-    struct timespec t0, t1;
+    double start = assay__now_s();
     enum assay_status st;
 
     memset(out, 0, sizeof *out);
@@ -252,10 +252,8 @@ enum assay_status cpu_build(struct assay_built *out, const struct assay_session_
     snprintf(b->root, sizeof b->root, "%s", dir);
     snprintf(b->src, sizeof b->src, "%s/src", b->root);
     snprintf(b->out, sizeof b->out, "%s/out", b->root);
-    clock_gettime(CLOCK_MONOTONIC, &t0);
     st = build(b, out, submission, op, err);
-    clock_gettime(CLOCK_MONOTONIC, &t1);
-    out->wall_s = (double)(t1.tv_sec - t0.tv_sec) + (double)(t1.tv_nsec - t0.tv_nsec) * 1e-9;
+    out->wall_s = assay__now_s() - start;
     if (!st)
         out->diagnostics = trim(b);
     assay_text_release(&b->log);

@@ -2,6 +2,8 @@
 /* compile.c: runs a compiler on foreign sources where it can do no harm. */
 #include "targets/cpu/build.h"
 
+#include "base/clock.h"
+
 #include "targets/cpu/sandbox.h"
 
 #include <errno.h>
@@ -14,18 +16,9 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { OUTPUT_CAP = 65536 };
-
-static double now_s(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
 
 const char *cpu_program(const char *name, char *buf, size_t size)
 {
@@ -73,7 +66,7 @@ static bool read_output(int fd, struct assay_text *out, double end)
 
     for (;;) {
         struct pollfd p = { fd, POLLIN, 0 };
-        double left = end - now_s();
+        double left = end - assay__now_s();
         ssize_t n;
 
         if (left <= 0)
@@ -121,7 +114,7 @@ enum assay_status cpu_compile(bool *ok, struct assay_text *out, const struct cpu
         close(fds[0]);
         return assay_fail(err, ASSAY_IO, "cannot start %s: %s", c->argv[0], strerror(errno));
     }
-    in_time = read_output(fds[0], out, now_s() + c->timeout_s);
+    in_time = read_output(fds[0], out, assay__now_s() + c->timeout_s);
     close(fds[0]);
     if (in_time)
         while (waitpid(pid, &status, 0) < 0 && errno == EINTR)

@@ -8,6 +8,8 @@
  */
 #include "targets/cpu/process.h"
 
+#include "base/clock.h"
+
 #include "targets/cpu/sandbox.h"
 
 #include <errno.h>
@@ -26,14 +28,6 @@
 #include <unistd.h>
 
 enum { START_TIMEOUT_S = 20, SPINS_PER_LOOK = 8192, MAX_ARGV = 32 };
-
-static double now_s(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
 
 /* Between fork and exec: descriptors to their places, cores, streams. Only async-signal-safe calls.
  */
@@ -161,7 +155,7 @@ static void cpu_sleep(double s)
 static enum assay_status await_ready(struct cpu_proc *p, const struct assay_start *s,
                                      struct assay_facts *facts, struct assay_err *err)
 {
-    double end = now_s() + START_TIMEOUT_S;
+    double end = assay__now_s() + START_TIMEOUT_S;
     enum cpu_state state;
 
     while ((state = atomic_load(&p->ctl->state)) != CPU_READY) {
@@ -179,7 +173,7 @@ static enum assay_status await_ready(struct cpu_proc *p, const struct assay_star
                               "the process for a candidate did not start: %.255s",
                               p->ctl->text[0] ? p->ctl->text : facts->reason);
         }
-        if (now_s() > end && !s->options->wrap) {
+        if (assay__now_s() > end && !s->options->wrap) {
             kill_now(p);
             if (!loading)
                 return assay_fail(err, ASSAY_INTERNAL,
@@ -265,8 +259,8 @@ static bool await_done(struct cpu_proc *p, uint32_t go, double timeout_s, struct
         if (reaped(p, facts))
             return false;
         if (end == 0)
-            end = now_s() + timeout_s;
-        else if (now_s() > end) {
+            end = assay__now_s() + timeout_s;
+        else if (assay__now_s() > end) {
             timed_out(p, timeout_s, facts);
             return false;
         }

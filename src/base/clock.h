@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* clock.h: time that only goes forward, for budgets, limits and durations. */
+#ifndef ASSAY_BASE_CLOCK_H
+#define ASSAY_BASE_CLOCK_H
+
+/* Seconds since some fixed moment. */
+double assay__now_s(void);
+/* The same in ns from the raw clock, which nobody adjusts: for what is measured. */
+double assay__now_raw_ns(void);
+
+#endif
