@@ -2,10 +2,7 @@
 /*
  * bench_inputs.c: speed of the random inputs on one core, per dtype and kind of range. Not a test.
  *
- *     cc -std=c11 -D_GNU_SOURCE -O2 -ffp-contract=off -fno-math-errno -Iinclude -Isrc \
- *        bench/bench_inputs.c src/inputs/uniform.c src/base/rng.c src/base/tensor.c \
- *        src/base/dtype.c src/base/parallel.c src/base/status.c src/base/memory.c \
- *        -lm -lpthread -o bench_inputs && ./bench_inputs
+ *     cmake --build build/dev --target bench_inputs && build/dev/bench_inputs
  */
 #include "inputs/uniform.h"
 

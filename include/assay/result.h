@@ -81,8 +81,7 @@ struct assay_total_score {
 /* tier 0: all (L1..L4). */
 void assay_result_total(const struct assay_result *r, int tier, struct assay_total_score *t);
 
-/* ---- sinks: called as results come ------------------------------------------------------------
- */
+/* ---- sinks: called as results come ----------------------------------------------------------- */
 
 /* One sink a file under src/report/. Every hook may be NULL. */
 struct assay_sink {

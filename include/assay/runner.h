@@ -4,11 +4,11 @@
  * own, has it handle blocks of calls on shared memory, and reads the clock around them.
  *
  *     assay_session_open(&s, &assay_target_cpu, &options, err);
- *     assay_session_reserve(s, in_bytes, out_bytes, true, err);      once, the largest case of the
- * run assay_session_build(s, &built, "examples/first", op, err); assay_side_start(&side, s, &built,
- * op, &args, n_sets, &facts, err);
+ *     assay_session_reserve(s, in_bytes, out_bytes, true, err);    once, for the largest case
+ *     assay_session_build(s, &built, "examples/first", op, err);
+ *     assay_side_start(&side, s, &built, op, &args, n_sets, &facts, err);
  *         ... write inputs and poison of sets 0..n-1 while all sides are stopped ...
- *     assay_side_block(side, &block, &facts, err);                   stopped again on return
+ *     assay_side_block(side, &block, &facts, err);                 stopped again on return
  *         ... read outputs, or set them aside before another side has its turn ...
  *     assay_side_end(side);
  *
@@ -29,8 +29,6 @@
 struct assay_facts {
     enum assay_verdict verdict;
     char reason[320]; /* readable; empty on PASS */
-    int signal;       /* that ended it, 0 */
-    int n_done;       /* calls that returned 0 */
     double block_ns;  /* wall time of the block */
     double null_ns;   /* wall time of one null call, measured in the same turn */
     bool disturbed;   /* the process lost its core in the block */
@@ -63,10 +61,10 @@ struct assay_session_options {
 
 /* One block of calls. The side is stopped before and after. */
 struct assay_block {
-    int first_set, n_calls; /* sets first_set .. first_set + n_calls - 1, in this order */
-    bool flush;             /* cold: inputs and outputs of these sets leave the caches first */
-    bool time_null;         /* measure null_ns too */
-    double timeout_s;       /* for each call */
+    int n_calls;      /* on sets 0 .. n_calls - 1, in this order */
+    bool flush;       /* cold: inputs and outputs of these sets leave the caches first */
+    bool time_null;   /* measure null_ns too */
+    double timeout_s; /* for each call */
 };
 
 struct assay_session;
@@ -110,8 +108,7 @@ enum assay_status assay_side_block(struct assay_side *side, const struct assay_b
 int64_t assay_side_used(const struct assay_side *side, int set, int output);
 void assay_side_end(struct assay_side *side); /* kills; NULL is fine */
 
-/* ---- what a target implements ------------------------------------------------------------------
- */
+/* ---- what a target implements ---------------------------------------------------------------- */
 
 /* Shared memory of a session as a target sees it. */
 struct assay_shared {

@@ -178,8 +178,7 @@ void assay_store_int(const struct assay_tensor *t, int64_t i, int64_t v)
     }
 }
 
-/* ---- many elements: one plain loop per dtype --------------------------------------------------
- */
+/* ---- many elements: one plain loop per dtype ------------------------------------------------- */
 
 ASSAY__CLONES static void tensor_load_f32(const float *restrict s, int64_t n, double *restrict d)
 {

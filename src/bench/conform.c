@@ -56,8 +56,7 @@ struct distance {
     char text[256]; /* why it failed */
 };
 
-/* ---- reading -----------------------------------------------------------------------------------
- */
+/* ---- reading --------------------------------------------------------------------------------- */
 
 static enum assay_status read_tensor(struct run *r, const json_t *item, struct assay_tensor *t,
                                      struct assay_err *err)
@@ -276,8 +275,7 @@ static enum assay_status read_case(struct run *r, const json_t *item, struct rec
     return read_slots(r, item, "outputs_native", r->op->out, rec->native, err);
 }
 
-/* ---- comparing ---------------------------------------------------------------------------------
- */
+/* ---- comparing ------------------------------------------------------------------------------- */
 
 /* 0 for the same value (NaN agrees with NaN, an infinity with the same one), else how far apart. */
 static double apart(double got, double want, double scale)
@@ -428,8 +426,7 @@ static enum assay_status run_case(struct run *r, const json_t *item, struct assa
     return ASSAY_OK;
 }
 
-/* ---- the folder --------------------------------------------------------------------------------
- */
+/* ---- the folder ------------------------------------------------------------------------------ */
 
 static enum assay_status run_cases(struct run *r, const json_t *root, struct assay_conform *sum,
                                    struct assay_err *err)

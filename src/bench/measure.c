@@ -61,8 +61,7 @@ int assay__measure_sets(const struct assay_args *args, bool timing)
     return n < 1 ? 1 : n > MAX_SETS ? MAX_SETS : (int)n;
 }
 
-/* ---- sets --------------------------------------------------------------------------------------
- */
+/* ---- sets ------------------------------------------------------------------------------------ */
 
 /* Inputs of the set, and the outputs that each side gave. */
 static void bind(struct bench *b, int set)
@@ -125,8 +124,7 @@ static void restore_sizes(struct bench *b, int64_t capacity[N_ROLES][ASSAY_MAX_O
                 b->at[r].out[o].t[0].shape[0] = capacity[r][o];
 }
 
-/* ---- verdicts ----------------------------------------------------------------------------------
- */
+/* ---- verdicts -------------------------------------------------------------------------------- */
 
 static void condemn(struct bench *b, enum assay_verdict v, const char *reason)
 {
@@ -247,8 +245,7 @@ static enum assay_status check_set(struct bench *b, int set, bool golden, struct
     return st;
 }
 
-/* ---- blocks ------------------------------------------------------------------------------------
- */
+/* ---- blocks ---------------------------------------------------------------------------------- */
 
 static enum assay_status run_side(struct assay_facts *f, struct bench *b, enum role r, int n,
                                   bool timed, struct assay_err *err)
@@ -499,8 +496,7 @@ static enum assay_status second_set(struct bench *b, struct assay_err *err)
     return first_block(b, err);
 }
 
-/* ---- the case ----------------------------------------------------------------------------------
- */
+/* ---- the case -------------------------------------------------------------------------------- */
 
 static enum assay_status set_up(struct bench *b, struct assay_err *err)
 {

@@ -28,8 +28,7 @@ struct run {
     double start, measuring;
 };
 
-/* ---- planning ----------------------------------------------------------------------------------
- */
+/* ---- planning -------------------------------------------------------------------------------- */
 
 static enum assay_status load_cases(struct run *run, struct assay_err *err)
 {
@@ -54,7 +53,7 @@ static enum assay_status load_cases(struct run *run, struct assay_err *err)
     return missing ? ASSAY_INVALID : assay_fail(err, ASSAY_INVALID, "no cases to run");
 }
 
-/* Is the case named by the selection ("exp/3,exp/4")? *used counts names that matched something. */
+/* Is the case named by the selection ("exp/3,exp/4")? */
 static bool selected(const char *selection, const struct assay_case *c)
 {
     char name[80];
@@ -144,8 +143,7 @@ static void fill_manifest(struct run *run)
     memcpy(m->date, run->r->machine.date, sizeof m->date);
 }
 
-/* ---- telling -----------------------------------------------------------------------------------
- */
+/* ---- telling --------------------------------------------------------------------------------- */
 
 static void progress(const struct run *run, const char *stage, const struct assay_op *op,
                      int case_id)
@@ -180,8 +178,7 @@ static enum assay_status tell_build(struct run *run, int build, struct assay_err
     return ASSAY_OK;
 }
 
-/* ---- running -----------------------------------------------------------------------------------
- */
+/* ---- running --------------------------------------------------------------------------------- */
 
 static enum assay_status build_candidate(struct run *run, int build, struct assay_built *built,
                                          struct assay_err *err)
@@ -295,7 +292,16 @@ static void forget_other_library(struct assay_result *r, int build, const char *
                                              .hap = NAN };
 }
 
-/* Everything of one operator that is not done yet. */
+static bool has_open_rows(const struct assay_result *r, const struct assay_op *op)
+{
+    for (int i = 0; i < r->n_rows; i++)
+        if (r->rows[i].op == op && !r->rows[i].done)
+            return true;
+    return false;
+}
+
+/* Everything of one operator that is not done yet. It is built in any case: only its library says
+ * whether what a journal holds still counts. */
 static enum assay_status run_operator(struct run *run, int build, struct assay_err *err)
 {
     struct assay_built built[N_ROLES] = { 0 };
@@ -304,7 +310,7 @@ static enum assay_status run_operator(struct run *run, int build, struct assay_e
 
     if (!st && old.done)
         forget_other_library(run->r, build, old.hash);
-    if (!st && built[CAND].compiled && run->o->timing)
+    if (!st && built[CAND].compiled && run->o->timing && has_open_rows(run->r, old.op))
         st = build_baseline(run, old.op, &built[BASE], err);
     if (!st)
         st = measure_rows(run, build, built, err);

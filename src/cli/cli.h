@@ -29,8 +29,7 @@ struct assay__command {
 extern const struct assay__command assay__cmd_list, assay__cmd_show, assay__cmd_new, assay__cmd_run,
     assay__cmd_debug, assay__cmd_conform, assay__cmd_calibrate;
 
-/* ---- beginning and ending a command
- * --------------------------------------------------------------- */
+/* ---- beginning and ending a command ---------------------------------------------------------- */
 
 /* Parses and, where that ends the command (help, wrong usage), prints and returns an exit status;
  * else -1. */
@@ -46,8 +45,7 @@ int assay__failure(const char *command, enum assay_status st, const struct assay
 int assay__print_text(const char *command, struct assay_text *text);
 bool assay__is_dir(const char *path);
 
-/* ---- operators and cases
- * --------------------------------------------------------------------------- */
+/* ---- operators and cases --------------------------------------------------------------------- */
 
 /* One operator by name; says on stderr what was meant when there is none, and returns NULL. */
 const struct assay_op *assay__find_op(const char *command, const char *name);
@@ -65,8 +63,7 @@ bool assay__select_ops(struct assay__selection *s, const char *command, const ch
 /* "exp/13" into an operator and an id. */
 bool assay__parse_case(const char *command, const char *text, const struct assay_op **op, int *id);
 
-/* ---- the program's surroundings
- * ---------------------------------------------------------------------- */
+/* ---- the program's surroundings -------------------------------------------------------------- */
 
 /* From where the program lies: an installation, or else the source tree it was built from. */
 enum assay_status assay__home_find(struct assay_home *home, struct assay_err *err);
@@ -74,8 +71,7 @@ enum assay_status assay__home_find(struct assay_home *home, struct assay_err *er
 /* From here on SIGINT and SIGTERM set the flag; a second one ends the program. */
 const volatile int *assay__stop_on_signals(void);
 
-/* ---- progress on stderr
- * ------------------------------------------------------------------------------ */
+/* ---- progress on stderr ---------------------------------------------------------------------- */
 
 struct assay__progress {
     bool terminal, verbose, quiet;

@@ -5,8 +5,7 @@
 
 #include <string.h>
 
-/* ---- parts that both forms share
- * ------------------------------------------------------------------ */
+/* ---- parts that both forms share ------------------------------------------------------------- */
 
 static void put_number(struct assay_text *t, double v)
 {
@@ -87,8 +86,7 @@ static uint32_t output_dtypes(const struct assay_op *op)
     return dtypes;
 }
 
-/* ---- for people
- * ------------------------------------------------------------------------------------ */
+/* ---- for people ------------------------------------------------------------------------------ */
 
 static int longest_name(const struct assay_op *op)
 {
@@ -203,8 +201,7 @@ static void put_cases(struct assay_text *t, const struct assay_suite *s)
     }
 }
 
-/* ---- as JSON
- * --------------------------------------------------------------------------------------- */
+/* ---- as JSON --------------------------------------------------------------------------------- */
 
 static void put_flag(struct assay_text *t, const char *key, unsigned set)
 {
@@ -313,8 +310,7 @@ static void put_json(struct assay_text *t, const struct assay_op *op, const stru
     assay_text_add(t, "}\n");
 }
 
-/* ---- the command
- * ----------------------------------------------------------------------------------- */
+/* ---- the command ----------------------------------------------------------------------------- */
 
 static enum assay_status read_cases(struct assay_suite *s, const struct assay_op *op,
                                     const char *suite, struct assay_err *err)

@@ -13,8 +13,7 @@
 
 enum { LINE_MAX_CHARS = 80, HELP_COLUMN = 26 };
 
-/* ---- values ------------------------------------------------------------------------------------
- */
+/* ---- values ---------------------------------------------------------------------------------- */
 
 static enum assay_status wrong(struct assay_err *err, const struct assay__opt *o, const char *text,
                                const char *what)
@@ -122,8 +121,7 @@ static enum assay_status set_value(const struct assay__opt *o, const char *text,
     return assay_fail(err, ASSAY_INTERNAL, "option --%s: unknown type", o->name);
 }
 
-/* ---- words -------------------------------------------------------------------------------------
- */
+/* ---- words ----------------------------------------------------------------------------------- */
 
 static enum assay_status unknown_option(const struct assay__opt *opts, const char *typed, size_t n,
                                         struct assay_err *err)
@@ -256,8 +254,7 @@ enum assay__opt_outcome assay__opt_parse(struct assay__args *args, const struct 
     return check_count(args, usage, err) ? ASSAY__OPT_WRONG : ASSAY__OPT_GO;
 }
 
-/* ---- printing ----------------------------------------------------------------------------------
- */
+/* ---- printing -------------------------------------------------------------------------------- */
 
 /* One unbreakable piece of the usage line. */
 static void put_piece(FILE *f, int *column, int indent, const char *piece)

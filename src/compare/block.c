@@ -48,8 +48,7 @@ void assay__block_load(struct assay__block *b, const struct assay__pair *p, int6
     assay__round_block(p->got->dtype, p->rules->through_f32, b->y, b->g);
 }
 
-/* ---- IEEE classes ------------------------------------------------------------------------------
- */
+/* ---- IEEE classes ---------------------------------------------------------------------------- */
 
 enum class_verdict { AGREES, NAN_DIFFERS, INF_DIFFERS, INF_OPEN, SATURATED };
 

@@ -87,8 +87,7 @@ static int64_t stop_of(const struct assay__chunks *ch, int64_t k)
     return ch->n - k * ch->size < ch->size ? ch->n : (k + 1) * ch->size;
 }
 
-/* ---- integers -----------------------------------------------------------------------------------
- */
+/* ---- integers -------------------------------------------------------------------------------- */
 
 /* Differences as unsigned numbers are exact over the whole range of 64 bits. */
 ASSAY__CLONES static uint64_t int_differences(uint64_t *restrict d, const int64_t *restrict c,
@@ -167,8 +166,7 @@ void assay__scan_ints(const struct assay_tensor *got, const struct assay_tensor 
     run(&j, n_threads, scan_ints, s);
 }
 
-/* ---- bits
- * ----------------------------------------------------------------------------------------- */
+/* ---- bits ------------------------------------------------------------------------------------ */
 
 static bool both_nan(const struct assay_tensor *got, int64_t at, double y)
 {

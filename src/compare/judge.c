@@ -13,8 +13,7 @@ struct call {
     const struct assay_slot *got, *want, *native;
 };
 
-/* ---- merging ----------------------------------------------------------------------------------
- */
+/* ---- merging --------------------------------------------------------------------------------- */
 
 static void add_region(struct assay_region *a, const struct assay_region *b)
 {
@@ -74,8 +73,7 @@ static void merge(struct assay_match *a, const struct assay_match *b, int o, int
         a->ulp[k] += b->ulp[k];
 }
 
-/* ---- one output -------------------------------------------------------------------------------
- */
+/* ---- one output ------------------------------------------------------------------------------ */
 
 /* A golden or native that does not fit the contract is our fault. */
 static enum assay_status check_ours(const struct assay_tensor *contract,

@@ -23,8 +23,7 @@ struct assay__chunks assay__chunks_of(int64_t n)
     return ch;
 }
 
-/* ---- one block --------------------------------------------------------------------------------
- */
+/* ---- one block ------------------------------------------------------------------------------- */
 
 struct errors {
     double rel[ASSAY__BLOCK];
@@ -160,8 +159,7 @@ static void add_block(struct assay__sums *s, const struct assay__pair *p, int64_
     s->fine[0] -= ASSAY__BLOCK - b.n + idle; /* padding and skipped positions */
 }
 
-/* ---- all blocks ---------------------------------------------------------------------------------
- */
+/* ---- all blocks ------------------------------------------------------------------------------ */
 
 struct job {
     const struct assay__pair *p;

@@ -76,8 +76,7 @@ static const char *first_text(const struct assay_match *m, char *buf, size_t siz
     return buf;
 }
 
-/* ---- floats
- * -------------------------------------------------------------------------------------- */
+/* ---- floats ---------------------------------------------------------------------------------- */
 
 /* A disagreement of IEEE classes ends the judgement; true when there was one. */
 static bool classes_fail(struct assay_match *m, const struct assay__pair *p,
@@ -275,8 +274,7 @@ static void judge_floats(struct assay_match *m, const struct assay__pair *p)
     }
 }
 
-/* ---- integers, bools, bits ----------------------------------------------------------------------
- */
+/* ---- integers, bools, bits ------------------------------------------------------------------- */
 
 static void judge_exact(struct assay_match *m, const struct assay__pair *p,
                         const struct assay__int_sums *s, enum assay_reason reason)
@@ -328,8 +326,7 @@ static void judge_bits(struct assay_match *m, const struct assay__pair *p)
     judge_exact(m, p, &s, ASSAY_REASON_BITS);
 }
 
-/* ---- dispatch
- * ------------------------------------------------------------------------------------- */
+/* ---- dispatch -------------------------------------------------------------------------------- */
 
 /* Absent, of another shape or dtype: true when that settles it. */
 static bool form_settles(struct assay_match *m, const struct assay__rules *rules,

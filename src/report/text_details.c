@@ -9,8 +9,7 @@
 
 enum { MAX_CASES = 5, MAX_LINES = 4, MAX_ALARMS = 8 };
 
-/* ---- the command that repeats ------------------------------------------------------------------
- */
+/* ---- the command that repeats ---------------------------------------------------------------- */
 
 static bool is_plain(const char *s)
 {
@@ -70,8 +69,7 @@ static void put_repeat(const struct assay__page *p, const struct assay_result *r
     fputc('\n', p->f);
 }
 
-/* ---- failing builds and cases ------------------------------------------------------------------
- */
+/* ---- failing builds and cases ---------------------------------------------------------------- */
 
 static void put_diagnostics(const struct assay__page *p, const char *s)
 {
@@ -207,8 +205,7 @@ void assay__text_failures(const struct assay__page *p, const struct assay_result
     }
 }
 
-/* ---- our own faults ----------------------------------------------------------------------------
- */
+/* ---- our own faults -------------------------------------------------------------------------- */
 
 static void put_fault(const struct assay__page *p, bool *title, const char *op, int case_id,
                       const char *reason)
@@ -256,8 +253,7 @@ void assay__text_faults(const struct assay__page *p, const struct assay_result *
     }
 }
 
-/* ---- flags of times ----------------------------------------------------------------------------
- */
+/* ---- flags of times -------------------------------------------------------------------------- */
 
 static int count_flag(const struct assay_result *r, unsigned flag)
 {
@@ -305,8 +301,7 @@ void assay__text_flags(const struct assay__page *p, const struct assay_result *r
         fprintf(p->f, "  COARSE       %d, too few rounds for a 95 %% interval\n", coarse);
 }
 
-/* ---- provenance --------------------------------------------------------------------------------
- */
+/* ---- provenance ------------------------------------------------------------------------------ */
 
 static void put_field(const struct assay__page *p, const char *sep, const char *s)
 {

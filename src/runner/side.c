@@ -122,10 +122,10 @@ out:
 static void flush_sets(const struct assay_side *side, const struct assay_block *b)
 {
     const struct assay_session *s = side->s;
-    size_t first = (size_t)b->first_set, n = (size_t)b->n_calls;
+    size_t n = (size_t)b->n_calls;
 
-    assay__flush((char *)s->in.base + first * side->in_stride, n * side->in_stride);
-    assay__flush((char *)s->out.base + first * side->out_stride, n * side->out_stride);
+    assay__flush(s->in.base, n * side->in_stride);
+    assay__flush(s->out.base, n * side->out_stride);
 }
 
 /* Time of one null call: the least of a few batches, so that a disturbance here is not taken off
@@ -139,7 +139,7 @@ static bool time_null(struct assay_side *side, const struct assay_block *b, stru
         double t0 = assay__now_raw_ns(), ns;
 
         for (int i = 0; i < NULL_CALLS; i++)
-            if (!t->call(side->proc, b->first_set, true, b->timeout_s, f))
+            if (!t->call(side->proc, 0, true, b->timeout_s, f))
                 return false;
         ns = (assay__now_raw_ns() - t0) / NULL_CALLS;
         f->null_ns = ns < f->null_ns ? ns : f->null_ns;
@@ -154,16 +154,12 @@ static bool run_calls(struct assay_side *side, const struct assay_block *b, stru
     double t0;
 
     /* the first call only wakes the process up */
-    if (!t->call(side->proc, b->first_set, true, b->timeout_s, f) ||
-        (b->time_null && !time_null(side, b, f)))
+    if (!t->call(side->proc, 0, true, b->timeout_s, f) || (b->time_null && !time_null(side, b, f)))
         return false;
     t0 = assay__now_raw_ns();
-    for (int i = 0; i < b->n_calls; i++) {
-        if (!t->call(side->proc, b->first_set + i, false, b->timeout_s, f) ||
-            f->verdict != ASSAY_PASS)
+    for (int i = 0; i < b->n_calls; i++)
+        if (!t->call(side->proc, i, false, b->timeout_s, f) || f->verdict != ASSAY_PASS)
             return false;
-        f->n_done++;
-    }
     f->block_ns = assay__now_raw_ns() - t0;
     return true;
 }
@@ -177,10 +173,9 @@ enum assay_status assay_side_block(struct assay_side *side, const struct assay_b
     bool ok;
 
     memset(f, 0, sizeof *f);
-    if (!side->proc || b->first_set < 0 || b->n_calls < 1 ||
-        b->first_set + b->n_calls > side->n_sets)
-        return assay_fail(err, ASSAY_INTERNAL, "block of %d calls at set %d of %d", b->n_calls,
-                          b->first_set, side->n_sets);
+    if (!side->proc || b->n_calls < 1 || b->n_calls > side->n_sets)
+        return assay_fail(err, ASSAY_INTERNAL, "block of %d calls on %d sets", b->n_calls,
+                          side->n_sets);
     if (s->spare_core)
         assay__cpus_use(s->cpu, 1);
     if (b->flush)

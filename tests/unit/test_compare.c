@@ -72,8 +72,7 @@ static struct assay_match judge(const struct call *c, const struct assay_op *op,
     return m;
 }
 
-/* ---- reports
- * ---------------------------------------------------------------------------------------- */
+/* ---- reports --------------------------------------------------------------------------------- */
 
 static void fills_every_field(void **state)
 {
@@ -144,8 +143,7 @@ static void names_everything(void **state)
     assert_string_equal(assay_reason_name(ASSAY_N_REASONS), "?");
 }
 
-/* ---- calls
- * --------------------------------------------------------------------------------------------- */
+/* ---- calls ----------------------------------------------------------------------------------- */
 
 static void set_list(struct call *c, int wrong)
 {
@@ -289,8 +287,7 @@ static void unjudged_outputs_must_only_be_there(void **state)
     assert_int_equal(judge(&c, &free_op, ASSAY_RULES_PAPER).reason, ASSAY_REASON_ABSENT);
 }
 
-/* ---- indices
- * ---------------------------------------------------------------------------------------------- */
+/* ---- indices --------------------------------------------------------------------------------- */
 
 static void index_outputs_follow_the_input(void **state)
 {
@@ -419,8 +416,7 @@ static void finds_every_wrong_index_of_a_middle_axis(void **state)
     }
 }
 
-/* ---- every element counts
- * ---------------------------------------------------------------------------------- */
+/* ---- every element counts -------------------------------------------------------------------- */
 
 static void spoil(struct assay_tensor *t, int64_t i)
 {

@@ -58,8 +58,7 @@ static void fails(const char *what, enum assay_reason reason, struct assay_match
     assert_true(m.text[0]);
 }
 
-/* ---- zeros, means, small values
- * ------------------------------------------------------------------ */
+/* ---- zeros, means, small values -------------------------------------------------------------- */
 
 /* A1: outputs so small that an absolute tolerance takes zeros for them. */
 static void a1_zeros_for_small_outputs_fail(void **state)
@@ -252,8 +251,7 @@ static void a11_absolute_error_alone_does_not_pass(void **state)
           judge(ASSAY_RULES_PAPER, -1, &got, &want, &native));
 }
 
-/* ---- bools, dtypes, integers, bits
- * ---------------------------------------------------------------- */
+/* ---- bools, dtypes, integers, bits ----------------------------------------------------------- */
 
 /* A4: a bool is no float. */
 static void a4_bools_are_exact(void **state)
@@ -362,8 +360,7 @@ static void goldens_are_rounded_once(void **state)
     fails("upstream once", ASSAY_REASON_BITS, judge(ASSAY_RULES_UPSTREAM, 0, &a, &want, NULL));
 }
 
-/* ---- IEEE classes
- * ---------------------------------------------------------------------------------- */
+/* ---- IEEE classes ---------------------------------------------------------------------------- */
 
 /* A8, A13, A20, A21: NaN is matched by NaN and by nothing else. */
 static void a13_nan_is_no_wildcard(void **state)
@@ -443,8 +440,7 @@ static void infinity_needs_the_overflow(void **state)
     fails("far below", ASSAY_REASON_INF, judge(ASSAY_RULES_PAPER, -1, &got, &want, &n_inf));
 }
 
-/* ---- native reference
- * ------------------------------------------------------------------------------ */
+/* ---- native reference ------------------------------------------------------------------------ */
 
 /* Large errors where native has them too: at most twice as many, and twice as large. */
 static void normal_errors_follow_native(void **state)
@@ -682,8 +678,7 @@ static void a23_native_beyond_tau_gives_room(void **state)
           judge(ASSAY_RULES_PAPER, -1, &got, &want, &native));
 }
 
-/* ---- indices
- * --------------------------------------------------------------------------------------- */
+/* ---- indices --------------------------------------------------------------------------------- */
 
 static enum assay_reason top_2(enum assay_rules rules, int64_t a, int64_t b)
 {

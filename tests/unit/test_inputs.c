@@ -424,8 +424,7 @@ static void own_values(void **state)
     free(s.memory);
 }
 
-/* ---- lists, absent inputs, the operator's own fill --------------------------------------------
- */
+/* ---- lists, absent inputs, the operator's own fill ------------------------------------------- */
 
 static void lists_and_fill(void **state)
 {

@@ -600,8 +600,7 @@ static void finds_an_unwritable_path_at_once(void **state)
     assert_string_equal(err.text, "cannot write /tmp: not a regular file");
 }
 
-/* ---- hostile input
- * ------------------------------------------------------------------------------- */
+/* ---- hostile input --------------------------------------------------------------------------- */
 
 /* The text of the example with the first `from` replaced by `to`. */
 static char *altered(const char *text, const char *from, const char *to)

@@ -74,7 +74,6 @@ static void verdict_of_signal(const struct cpu_proc *p, int sig, struct assay_fa
     uint64_t at = atomic_load(&p->ctl->fault_at);
     const char *input = sig == SIGSEGV ? input_at(p, at) : NULL;
 
-    f->signal = sig;
     if (sig == SIGKILL)
         set(f, ASSAY_OUT_OF_MEMORY, "killed by the system, most likely out of memory");
     else if (input)

@@ -74,8 +74,8 @@ struct cpu_ctl {
     char text[256];             /* what failed at start, or what dlopen said */
     /* Written by handlers of the process as it dies; wording only. */
     _Atomic int32_t signal, syscall_nr;
-    _Atomic uint64_t fault_at, in_at,
-        out_at;                 /* address of the fault, and where the arenas are mapped */
+    _Atomic uint64_t fault_at;  /* address of the fault */
+    _Atomic uint64_t in_at;     /* where the input arena is mapped */
     _Atomic uint32_t no_memory; /* an allocation was refused */
     /* The hand-over: the harness raises go, the process answers with the same number in done. */
     _Alignas(64) _Atomic uint32_t go;

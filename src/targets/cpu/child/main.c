@@ -112,7 +112,6 @@ static void frame_init(struct frame *f, struct cpu_ctl *ctl)
     f->in = map(ctl, CPU_FD_IN, k->in_bytes, PROT_READ, "input");
     f->out = map(ctl, CPU_FD_OUT, k->out_bytes, PROT_READ | PROT_WRITE, "output");
     atomic_store(&ctl->in_at, (uint64_t)(uintptr_t)f->in);
-    atomic_store(&ctl->out_at, (uint64_t)(uintptr_t)f->out);
     f->view = calloc(k->n_views ? k->n_views : 1, sizeof *f->view);
     f->arg = calloc(n_params ? n_params : 1, sizeof *f->arg);
     attrs = k->attrs_size ? malloc(k->attrs_size) : NULL;
