@@ -116,27 +116,40 @@ static inline double assay_round(const struct assay_args *a, enum assay_dtype d,
 
 /* ---- work model ------------------------------------------------------------------------------ */
 
-/* Execution units of a machine; a case's work on each is counted in the unit named. */
-#define ASSAY_UNIT_MAP(X)                                             \
-    X(DRAM, "dram", "B", "bytes moved to and from memory")            \
-    X(FMA_F64, "fma_f64", "flop", "fp64 multiply-add, 2 flops each")  \
-    X(FMA_F32, "fma_f32", "flop", "fp32 multiply-add, 2 flops each")  \
-    X(DOT_BF16, "dot_bf16", "flop", "bf16 dot product, 2 flops each") \
-    X(DOT_I8, "dot_i8", "op", "int8 dot product, 2 ops each")         \
-    X(ALU, "alu", "op", "32-bit vector lane operations")              \
-    X(TRANS, "trans", "op", "fp32 transcendental lane evaluations")
+/* Execution units of a machine; a case's work on each is counted in the unit named. The first group
+ * is what a CPU has, the second what the published limits of accelerators are made of. Units of one
+ * engine take turns: their times add up. */
+#define ASSAY_UNIT_MAP(X)                                                                    \
+    X(DRAM, "dram", "dram", "B", "bytes moved to and from memory")                           \
+    X(CACHE, "cache", "cache", "B", "bytes moved to and from the cache that holds the data") \
+    X(FMA_F64, "fma_f64", "fma_f64", "flop", "fp64 multiply-add, 2 flops each")              \
+    X(FMA_F32, "fma_f32", "fma_f32", "flop", "fp32 multiply-add, 2 flops each")              \
+    X(DOT_BF16, "dot_bf16", "dot_bf16", "flop", "bf16 dot product, 2 flops each")            \
+    X(DOT_I8, "dot_i8", "dot_i8", "op", "int8 dot product, 2 ops each")                      \
+    X(ALU, "alu", "alu", "op", "32-bit vector lane operations")                              \
+    X(TRANS, "trans", "trans", "op", "fp32 transcendental lane evaluations")                 \
+    X(MTE2, "mte2", "mte2", "B", "bytes read from memory")                                   \
+    X(MTE3, "mte3", "mte3", "B", "bytes written")                                            \
+    X(CUBE_F16, "cube_f16", "cube", "flop", "fp16 and bf16 matrix products")                 \
+    X(CUBE_F32, "cube_f32", "cube", "flop", "fp32 matrix products")                          \
+    X(CUBE_I8, "cube_i8", "cube", "op", "int8 matrix products")                              \
+    X(VEC_32, "vector_32", "vector", "op", "vector operations in 32-bit lanes")              \
+    X(VEC_16, "vector_16", "vector", "op", "vector operations in 16-bit lanes")              \
+    X(VEC_8, "vector_8", "vector", "op", "vector operations in 8-bit lanes")                 \
+    X(VEC_64, "vector_64", "vector", "op", "vector operations in 64-bit lanes")
 
 enum assay_unit {
-#define X(name, text, of, help) ASSAY_UNIT_##name,
+#define X(name, text, engine, of, help) ASSAY_UNIT_##name,
     ASSAY_UNIT_MAP(X)
 #undef X
         ASSAY_N_UNITS
 };
 const char *assay_unit_name(enum assay_unit u);
+const char *assay_unit_engine(enum assay_unit u);
 
-/* What a perfect kernel must do. bytes_in and bytes_out are filled by the caller from the
- * contract (each input read once, each output written once) before .work runs; .work may lower
- * bytes_in where a kernel need not read all, and adds operations. */
+/* What a case asks of a machine. bytes_in and bytes_out are filled by the caller from the contract
+ * (each input read once, each output written once) before .work runs; .work may lower bytes_in
+ * where a kernel need not read all, and adds the operations that even a perfect kernel needs. */
 struct assay_work {
     double bytes_in, bytes_out;
     double amount[ASSAY_N_UNITS]; /* [DRAM] is set from bytes_in + bytes_out after .work */
@@ -209,6 +222,10 @@ struct assay_op {
      * a->native. */
     enum assay_status (*native)(const struct assay_args *a, struct assay_err *err);
     void (*work)(const struct assay_args *a, struct assay_work *w);
+    /* The same for the published accelerator limits, by their conventions, which count what a
+     * typical vector program does: adds to the CUBE and VEC units and may change [MTE2] and [MTE3],
+     * which start as the bytes of the contract. NULL: bytes only. */
+    void (*work_npu)(const struct assay_args *a, struct assay_work *w);
 
     /* The official reference computes in float32 in its fp64 run (conform compares at that
      * accuracy and says so). */
@@ -228,8 +245,9 @@ int assay_param_find(const struct assay_param *table, const char *name);
 int assay_attr_find(const struct assay_attr *table, const char *name);
 /* Threshold of an output dtype: the operator's, else the default (0 for integers and bool). */
 double assay_op_tau(const struct assay_op *op, enum assay_dtype d);
-/* The work of a complete argument set, DRAM included. */
+/* The work of a complete argument set: on the units of a CPU, or on those of an accelerator. */
 struct assay_work assay_op_work(const struct assay_op *op, const struct assay_args *a);
+struct assay_work assay_op_work_npu(const struct assay_op *op, const struct assay_args *a);
 /* The generated header <assay/<op>.h>: positions, enums, attribute struct, entry point. */
 void assay_op_header(const struct assay_op *op, struct assay_text *out);
 

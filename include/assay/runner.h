@@ -112,9 +112,10 @@ void assay_side_end(struct assay_side *side); /* kills; NULL is fine */
 
 /* Shared memory of a session as a target sees it. */
 struct assay_shared {
-    int fd;
+    int fd; /* for processes: inputs cannot be written through it */
     void *base;
     size_t bytes;
+    bool huge; /* in pages of 2 MiB */
 };
 
 struct assay_start {

@@ -9,8 +9,10 @@
 #include "assay/machine.h"
 #include "assay/time.h"
 
-/* T_HW in ns of a work on a machine, and the unit that bounds it. */
-double assay_limit_ns(const struct assay_work *w, const struct assay_machine *m,
+/* T_HW in ns of a work on a machine, and the unit that bounds it: the longest of its engines, each
+ * of which takes the sum of its units. Cold: the data come from memory. Warm: they may live in the
+ * smallest level that holds them all, and move at its best rate. */
+double assay_limit_ns(const struct assay_work *w, const struct assay_machine *m, bool warm,
                       enum assay_unit *bottleneck);
 
 /* HAP of DESIGN: (Tb - T*) / ((Tc - T*) + (Tb - T*)), T* = min(T_HW, 0.9 Tb). In [0, 1], falling in

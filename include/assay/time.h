@@ -33,6 +33,7 @@ struct assay_time {
     int n_rounds;                     /* of fresh processes */
     int n_discarded;                  /* pairs left out as disturbed */
     double base_ns;                   /* lower quartile of the baseline's blocks */
+    double base_lo, base_hi;          /* its 95 % interval */
     double cand_ns;                   /* base_ns * ratio */
     double ratio, ratio_lo, ratio_hi; /* T_cand / T_base and its 95 % interval */
     double null_ns;                   /* null call, median */

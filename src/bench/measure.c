@@ -514,10 +514,9 @@ static enum assay_status set_up(struct bench *b, struct assay_err *err)
     ASSAY_TRY(assay_session_reserve(m->session, (size_t)b->n_sets * in,
                                     (size_t)b->n_sets * b->out_stride, timing, err));
     work = assay_op_work(b->op, &b->at[CAND]);
-    if (m->c->policy == ASSAY_WARM)
-        work.amount[ASSAY_UNIT_DRAM] = 0; /* the data need not come from memory */
     if (m->machine)
-        b->row->t_hw_ns = assay_limit_ns(&work, m->machine, &b->row->bottleneck);
+        b->row->t_hw_ns = assay_limit_ns(&work, m->machine, m->c->policy == ASSAY_WARM,
+                                         &b->row->bottleneck);
     return start_sides(b, err);
 }
 

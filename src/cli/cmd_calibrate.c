@@ -19,7 +19,7 @@ static const struct assay__usage usage = {
 static const struct {
     const char *of, *help;
 } units[ASSAY_N_UNITS] = {
-#define X(name, text, of, help) { of, help },
+#define X(name, text, engine, of, help) { of, help },
     ASSAY_UNIT_MAP(X)
 #undef X
 };
@@ -72,7 +72,7 @@ static enum assay_status print_machine(const struct assay_machine *m, struct ass
         return assay_fail(err, ASSAY_IO, "cannot make a temporary folder %s: %s", dir,
                           strerror(errno));
     snprintf(path, sizeof path, "%s/machine.json", dir);
-    st = assay_machine_write(m, path, err);
+    st = assay_machine_write(m, 1, path, err);
     if (!st)
         st = assay_file_read(&t, path, 1 << 20, err);
     if (!st && fwrite(t.data, 1, t.len, stdout) != t.len)
@@ -108,7 +108,7 @@ static int run(int argc, char **argv)
     st = assay_calibrate(&m, threads, say, &progress, &err);
     assay__progress_end(&progress);
     if (!st && json)
-        st = strcmp(json, "-") ? assay_machine_write(&m, json, &err) : print_machine(&m, &err);
+        st = strcmp(json, "-") ? assay_machine_write(&m, 1, json, &err) : print_machine(&m, &err);
     if (st) {
         assay__failure("calibrate", st, &err);
         return ASSAY__EXIT_FAULT;

@@ -155,7 +155,7 @@ static int run_choice(const struct choice *c, const char *submission)
     if (st)
         return assay__failure("run", st, &err);
     if (c->machine) {
-        st = assay_machine_read(&machine, c->machine, &err);
+        st = assay_machine_read(&machine, c->machine, 0, &err);
         if (st)
             return assay__failure("run", ASSAY_INVALID, &err);
         o.machine = &machine;

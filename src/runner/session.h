@@ -31,8 +31,11 @@ struct assay_side {
     int64_t capacity[ASSAY_MAX_OUT];
 };
 
-/* shared.c: a memfd, touched and sealed; writable only through this process's mapping when
- * read_only. */
+/* huge.c: an empty file whose memory comes in pages of 2 MiB; -1 where that is not to be had. */
+int assay__huge_file(void);
+
+/* shared.c: memory touched and of a fixed size, in pages of 2 MiB where they are to be had;
+ * writable only through this process's mapping when read_only. */
 enum assay_status assay__shared_make(struct assay_shared *m, size_t bytes, bool read_only,
                                      struct assay_err *err);
 void assay__shared_release(struct assay_shared *m);

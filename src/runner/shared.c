@@ -3,32 +3,59 @@
  * shared.c: memory that this process shares with a candidate's.
  *
  * Made once a run and reused by all cases, since touching it first is far slower than writing it
- * again. Sealed: its size is fixed, and for inputs no new writable mapping can be made, so that a
- * candidate can only read them.
+ * again. A candidate's process gets a descriptor of the inputs that cannot write, or, where the
+ * memory is a memfd, one that is sealed against new writable mappings.
  */
 #include "runner/session.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+enum { PAGE = 4096, HUGE_PAGE = 2 << 20 };
+
 static void touch(void *ctx, int64_t begin, int64_t end)
 {
     for (int64_t page = begin; page < end; page++)
-        ((volatile char *)ctx)[page * 4096] = 0;
+        ((volatile char *)ctx)[page * PAGE] = 0;
 }
 
-enum assay_status assay__shared_make(struct assay_shared *m, size_t bytes, bool read_only,
-                                     struct assay_err *err)
+/* The size is fixed by seals; a file without them is protected by what a process may call. */
+static enum assay_status seal(struct assay_shared *m, bool read_only, struct assay_err *err)
 {
     int seals = F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL | (read_only ? F_SEAL_FUTURE_WRITE : 0);
-    size_t n = (bytes + 4095) / 4096 * 4096;
 
-    assay__shared_release(m);
-    m->fd =
-        memfd_create(read_only ? "assay-inputs" : "assay-outputs", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (m->huge || !fcntl(m->fd, F_ADD_SEALS, seals))
+        return ASSAY_OK;
+    return assay_fail(err, ASSAY_UNSUPPORTED,
+                      "cannot seal shared memory (Linux 5.1 or newer is needed): %s",
+                      strerror(errno));
+}
+
+/* Exchanges the descriptor for one that cannot write. */
+static bool reopen_read_only(struct assay_shared *m)
+{
+    char path[64];
+    int fd;
+
+    snprintf(path, sizeof path, "/proc/self/fd/%d", m->fd);
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    close(m->fd);
+    m->fd = fd;
+    return true;
+}
+
+static enum assay_status make(struct assay_shared *m, size_t bytes, bool read_only,
+                              struct assay_err *err)
+{
+    const size_t page = m->huge ? HUGE_PAGE : PAGE;
+    size_t n = (bytes + page - 1) / page * page;
+
     if (m->fd < 0 || ftruncate(m->fd, (off_t)n))
         return assay_fail(err, ASSAY_NOMEM, "cannot make %zu bytes of shared memory: %s", n,
                           strerror(errno));
@@ -39,19 +66,33 @@ enum assay_status assay__shared_make(struct assay_shared *m, size_t bytes, bool 
                           strerror(errno));
     }
     m->bytes = n;
-    if (fcntl(m->fd, F_ADD_SEALS, seals))
-        return assay_fail(err, ASSAY_UNSUPPORTED,
-                          "cannot seal shared memory (Linux 5.1 or newer is needed): %s",
+    ASSAY_TRY(seal(m, read_only, err));
+    if (m->huge && read_only && !reopen_read_only(m))
+        return assay_fail(err, ASSAY_UNSUPPORTED, "cannot reopen shared memory for reading: %s",
                           strerror(errno));
-    assay_parallel((int64_t)(n / 4096), 1024, 0, touch, m->base);
+    assay_parallel((int64_t)(n / PAGE), 1024, 0, touch, m->base);
     return ASSAY_OK;
+}
+
+enum assay_status assay__shared_make(struct assay_shared *m, size_t bytes, bool read_only,
+                                     struct assay_err *err)
+{
+    assay__shared_release(m);
+    m->fd = assay__huge_file();
+    m->huge = m->fd >= 0;
+    if (m->huge && !make(m, bytes, read_only, NULL))
+        return ASSAY_OK;
+    assay__shared_release(m);
+    m->fd =
+        memfd_create(read_only ? "assay-inputs" : "assay-outputs", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    return make(m, bytes, read_only, err);
 }
 
 void assay__shared_release(struct assay_shared *m)
 {
-    if (m->base) {
+    if (m->base)
         munmap(m->base, m->bytes);
+    if (m->fd >= 0)
         close(m->fd);
-    }
     *m = (struct assay_shared){ .fd = -1 };
 }

@@ -52,9 +52,10 @@ static enum assay_status parse(struct assay_machine *m, const json_t *root, stru
     return assay__json_has(root, "spread") ? read_units(m->spread, root, "spread", err) : ASSAY_OK;
 }
 
-enum assay_status assay_machine_read(struct assay_machine *m, const char *path,
+enum assay_status assay_machine_read(struct assay_machine *m, const char *path, int threads,
                                      struct assay_err *err)
 {
+    (void)threads;
     json_t *root = NULL;
     enum assay_status st;
 
@@ -82,9 +83,10 @@ static void add_field(struct assay_text *t, const char *key, const char *value)
     assay_text_add(t, ",\n");
 }
 
-enum assay_status assay_machine_write(const struct assay_machine *m, const char *path,
+enum assay_status assay_machine_write(const struct assay_machine *m, int n, const char *path,
                                       struct assay_err *err)
 {
+    (void)n;
     struct assay_text t = { 0 };
     enum assay_status st;
 

@@ -2,15 +2,22 @@
 /* op.c: what can be asked of any operator record: counts, positions, thresholds, work. */
 #include "assay/op.h"
 
-static const char *const unit_names[ASSAY_N_UNITS] = {
-#define X(name, text, of, help) text,
+static const struct {
+    const char *name, *engine;
+} units[ASSAY_N_UNITS] = {
+#define X(name, text, engine, of, help) { text, engine },
     ASSAY_UNIT_MAP(X)
 #undef X
 };
 
 const char *assay_unit_name(enum assay_unit u)
 {
-    return (unsigned)u < ASSAY_N_UNITS ? unit_names[u] : "unknown";
+    return (unsigned)u < ASSAY_N_UNITS ? units[u].name : "unknown";
+}
+
+const char *assay_unit_engine(enum assay_unit u)
+{
+    return (unsigned)u < ASSAY_N_UNITS ? units[u].engine : "unknown";
 }
 
 static int count_params(const struct assay_param *table)
@@ -96,14 +103,29 @@ static double slots_payload(const struct assay_slot *slots, int n)
     return bytes;
 }
 
+static struct assay_work contract_bytes(const struct assay_op *op, const struct assay_args *a)
+{
+    return (struct assay_work){ .bytes_in = slots_payload(a->in, assay_op_n_in(op)),
+                                .bytes_out = slots_payload(a->out, assay_op_n_out(op)) };
+}
+
 struct assay_work assay_op_work(const struct assay_op *op, const struct assay_args *a)
 {
-    struct assay_work w = { 0 };
+    struct assay_work w = contract_bytes(op, a);
 
-    w.bytes_in = slots_payload(a->in, assay_op_n_in(op));
-    w.bytes_out = slots_payload(a->out, assay_op_n_out(op));
     if (op->work)
         op->work(a, &w);
-    w.amount[ASSAY_UNIT_DRAM] = w.bytes_in + w.bytes_out;
+    w.amount[ASSAY_UNIT_DRAM] = w.amount[ASSAY_UNIT_CACHE] = w.bytes_in + w.bytes_out;
+    return w;
+}
+
+struct assay_work assay_op_work_npu(const struct assay_op *op, const struct assay_args *a)
+{
+    struct assay_work w = contract_bytes(op, a);
+
+    w.amount[ASSAY_UNIT_MTE2] = w.bytes_in;
+    w.amount[ASSAY_UNIT_MTE3] = w.bytes_out;
+    if (op->work_npu)
+        op->work_npu(a, &w);
     return w;
 }

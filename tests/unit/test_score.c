@@ -22,16 +22,16 @@ static void the_slowest_unit_bounds(void **state)
     enum assay_unit unit = ASSAY_UNIT_TRANS;
 
     (void)state;
-    near(assay_limit_ns(&w, &m, &unit), 200e3); /* 4 MB at 20 GB/s */
+    near(assay_limit_ns(&w, &m, false, &unit), 200e3); /* 4 MB at 20 GB/s */
     assert_int_equal(unit, ASSAY_UNIT_DRAM);
     w.amount[ASSAY_UNIT_FMA_F32] = 50e6; /* 500 us */
-    near(assay_limit_ns(&w, &m, &unit), 500e3);
+    near(assay_limit_ns(&w, &m, false, &unit), 500e3);
     assert_int_equal(unit, ASSAY_UNIT_FMA_F32);
     w.amount[ASSAY_UNIT_TRANS] = 1e12; /* no peak known */
-    near(assay_limit_ns(&w, &m, &unit), 500e3);
+    near(assay_limit_ns(&w, &m, false, &unit), 500e3);
     assert_int_equal(unit, ASSAY_UNIT_FMA_F32);
     memset(&w, 0, sizeof w);
-    assert_true(assay_limit_ns(&w, &m, &unit) == 0);
+    assert_true(assay_limit_ns(&w, &m, false, &unit) == 0);
     assert_int_equal(unit, ASSAY_UNIT_DRAM);
 }
 
