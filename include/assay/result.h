@@ -10,7 +10,7 @@
 #include "assay/score.h"
 #include "assay/time.h"
 
-#define ASSAY_RESULT_FORMAT 1
+#define ASSAY_RESULT_FORMAT 2
 
 /* One case. A row exists for every planned case: denominators are fixed before the run. */
 struct assay_row {
@@ -26,8 +26,11 @@ struct assay_row {
     struct assay_pair
         *pairs; /* time.n_pairs entries, owned by the result's arena; NULL when read without */
     double t_hw_ns;
+    double t_hw_spread; /* relative repeatability of the unit that sets it; 0: not known */
     enum assay_unit bottleneck;
-    double hap; /* NaN: none */
+    double hap;            /* NaN: none; then the next three mean nothing */
+    double hap_lo, hap_hi; /* 95 % interval, from those of the ratio and the baseline */
+    double hap_limit;      /* +- of the limit, shared by all cases of the run */
     int sets_checked, sets_golden, sets_escalated;
     uint64_t seed; /* of its inputs, drawn after the build; 0: not run */
     double wall_s;
@@ -71,12 +74,19 @@ struct assay_result {
 };
 void assay_result_release(struct assay_result *r);
 
-/* Derived numbers: one operator (position in builds), one tier, everything. */
+/* Fills hap, its interval and hap_limit from time, t_hw_ns and t_hw_spread; sets
+ * ASSAY_TIME_BELOW_LIMIT where that alarms. */
+void assay_row_set_hap(struct assay_row *row);
+
+/* Derived numbers: one operator (position in builds), one tier, everything. Intervals are as those
+ * of struct assay_op_score: NaN when nothing was timed. */
 void assay_result_op_score(const struct assay_result *r, int build, struct assay_op_score *s);
 struct assay_total_score {
     int n_ops, n_cases, n_correct, n_failed_here, n_not_run;
     double mean, sum; /* of operator scores */
-    double hap;       /* mean over operators with one, NaN when none */
+    double mean_lo, mean_hi, sum_lo, sum_hi;
+    double hap; /* mean over operators with one, NaN when none */
+    double hap_lo, hap_hi;
 };
 /* tier 0: all (L1..L4). */
 void assay_result_total(const struct assay_result *r, int tier, struct assay_total_score *t);

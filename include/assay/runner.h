@@ -29,9 +29,9 @@
 struct assay_facts {
     enum assay_verdict verdict;
     char reason[320]; /* readable; empty on PASS */
-    double block_ns;  /* wall time of the block */
+    double block_ns;  /* wall time of the block, less what its only thread waited for a core */
     double null_ns;   /* wall time of one null call, measured in the same turn */
-    bool disturbed;   /* the process lost its core in the block */
+    bool disturbed;   /* it, or this process, had no core for more than 1 % of the block */
     char trust[64];   /* the level it runs at, from start */
     bool trusted;
 };
@@ -64,6 +64,7 @@ struct assay_block {
     int n_calls;      /* on sets 0 .. n_calls - 1, in this order */
     bool flush;       /* cold: inputs and outputs of these sets leave the caches first */
     bool time_null;   /* measure null_ns too */
+    bool null_kernel; /* the calls are null calls: what is left of them is the clock's error */
     double timeout_s; /* for each call */
 };
 
@@ -78,6 +79,8 @@ void assay_session_close(struct assay_session *s);
  * assay_session_set_aside() copies to. Not while a side runs. ASSAY_NOMEM: not runnable here. */
 enum assay_status assay_session_reserve(struct assay_session *s, size_t in_bytes, size_t out_bytes,
                                         bool aside, struct assay_err *err);
+/* True when the arenas lie in pages of 2 MiB: see huge.c. */
+bool assay_session_huge(const struct assay_session *s);
 /* A failed or absent build is a fact in *b; errors are ours. */
 enum assay_status assay_session_build(struct assay_session *s, struct assay_built *b,
                                       const char *submission, const struct assay_op *op,
@@ -144,7 +147,9 @@ struct assay_target {
     bool (*stop)(void *proc, struct assay_facts *facts); /* freeze it between blocks */
     bool (*resume)(void *proc, struct assay_facts *facts);
     int64_t (*used)(const void *proc, int set, int output);
-    long (*switches)(const void *proc); /* involuntary context switches so far, -1 unknown */
+    /* ns that its threads have been ready and had no core; constant where the system does not tell
+     */
+    double (*waited_ns)(const void *proc);
     void (*end)(void *proc);
 };
 extern const struct assay_target assay_target_cpu;

@@ -15,25 +15,60 @@
 double assay_limit_ns(const struct assay_work *w, const struct assay_machine *m, bool warm,
                       enum assay_unit *bottleneck);
 
+/* Relative repeatability of the unit that sets a limit, as the machine was measured: of the level
+ * that holds the data where the unit is a cache. 0: published or not known. */
+double assay_limit_spread(const struct assay_work *w, const struct assay_machine *m,
+                          enum assay_unit bottleneck);
+
 /* HAP of DESIGN: (Tb - T*) / ((Tc - T*) + (Tb - T*)), T* = min(T_HW, 0.9 Tb). In [0, 1], falling in
- * t_cand, 0.5 at t_cand = t_base; 1 and *below = true at or under T*. Any unit, all the same.
- * t_base <= 0 or NaN anywhere: NaN. */
+ * t_cand, 0.5 at t_cand = t_base, 1 at or under T* and there only (but for rounding). *below, an
+ * alarm: at or under T*, or under T_HW, which may be longer. Any unit, all the same. t_base <= 0 or
+ * NaN anywhere: NaN and no alarm. */
 double assay_hap(double t_cand, double t_base, double t_hw, bool *below);
+
+/* HAP of a case with its doubt. All NaN where HAP is. */
+struct assay_hap {
+    double value;  /* at cand_ns and base_ns */
+    double lo, hi; /* its range over the 95 % intervals of ratio and baseline; NaN: unknown */
+    double limit;  /* half of its range over T_HW (1 - t_hw_spread) .. T_HW (1 + t_hw_spread) */
+    bool below;    /* alarm: as above, or the baseline is under T_HW */
+};
+
+/*
+ * HAP of a time, with the limit in ns. lo <= value <= hi, all in [0, 1]: exact over the box, no
+ * linearisation. A baseline without an interval (an end NaN, or base_hi not above 0) counts as
+ * known; without an interval of the ratio lo and hi are NaN. What the limit adds stands apart,
+ * because all cases of a run share it: it does not average away. t_hw_spread is relative; NaN or
+ * less than 0 counts as 0.
+ */
+void assay_hap_range(struct assay_hap *h, const struct assay_time *t, double t_hw,
+                     double t_hw_spread);
 
 /* What the score needs to know of one case. */
 struct assay_case_score {
     bool compiled, correct, timed;
-    double hap;     /* NaN when not timed */
-    double speedup; /* T_base / T_cand, NaN when not timed */
+    double hap;            /* NaN when not timed */
+    double hap_lo, hap_hi; /* 95 % interval, of this case's own times; NaN: unknown */
+    double hap_limit;      /* +- of the limit, shared by all cases */
+    double speedup;        /* T_base / T_cand, NaN when not timed */
+    double speedup_lo, speedup_hi;
 };
+
+/* Intervals are of 95 %. They are NaN when no case was timed: then nothing was estimated, what is
+ * there was counted. They are NaN, too, when that of a timed case is. Else lo <= value <= hi. */
 struct assay_op_score {
     bool compiled;
     int n, n_correct, n_timed;
-    double score;   /* 0..100; without timing the fast part counts 0 and `timed` is false */
-    double hap;     /* mean over timed cases, NaN when none */
+    double score;              /* 0..100; without timing the fast part counts 0 */
+    double score_lo, score_hi; /* within what the parts for building and being right leave open */
+    double hap;                /* mean over timed cases, NaN when none */
+    double hap_lo, hap_hi;
     double speedup; /* geometric mean over timed cases, NaN when none */
+    double speedup_lo, speedup_hi;
 };
-/* n is the number of planned cases; missing results are failures. */
+/* n is the number of planned cases; missing results are failures. A right case without a time has 0
+ * in the fast part, for certain. Independent parts of the doubt add up as squares, the limit's
+ * share as it is: docs/scoring.md, "How sure". */
 void assay_score_op(struct assay_op_score *s, const struct assay_case_score *cases, int n);
 
 /* ---- the official arithmetic, poles included ------------------------------------------------- */

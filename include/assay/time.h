@@ -45,26 +45,31 @@ struct assay_plan_limits {
     double block_ns;      /* aim of a block (250e3) */
     double first_base_ns; /* time of a baseline call before the first pair, 0 unknown */
     int max_calls;        /* per block, what the arenas hold */
-    int min_rounds, max_pairs;
-    int round_pairs; /* pairs of a round */
+    int rounds;           /* of fresh processes that must agree */
+    int round_pairs;      /* at least, in each */
+    int max_pairs;
 };
 
 struct assay_plan; /* opaque */
 struct assay_plan *assay_plan_new(const struct assay_plan_limits *lim, struct assay_key key);
 void assay_plan_free(struct assay_plan *p);
 /* The next block: calls (random around the aim, from the baseline's time so far) and who goes
- * first. */
+ * first: a coin for each couple of pairs, whose second one has the other order. */
 void assay_plan_next(struct assay_plan *p, int *n_calls, bool *cand_first);
 /* Both sides have been started afresh: the pairs that follow belong to another round. */
 void assay_plan_new_round(struct assay_plan *p);
-/* True when the round at hand has its pairs. */
+/* True when the round at hand has its share of what a narrow enough interval needs. */
 bool assay_plan_round_over(const struct assay_plan *p);
 /* Adds a measured pair (its round is filled in); null_ns is the null call's time per call in the
  * same block. */
 enum assay_status assay_plan_add(struct assay_plan *p, const struct assay_pair *pair,
                                  double null_ns);
-/* True when the interval is narrow enough or max_pairs is reached. */
+/* True when all rounds are in, agree, and give a narrow enough interval, or at max_pairs. */
 bool assay_plan_done(const struct assay_plan *p);
+/* True when another round is needed: fewer than asked for, or they disagree. */
+bool assay_plan_wants_round(const struct assay_plan *p);
+/* True when there are as many rounds and pairs as an interval needs. */
+bool assay_plan_enough(const struct assay_plan *p);
 void assay_plan_estimate(const struct assay_plan *p, struct assay_time *t);
 /* The raw pairs, borrowed until the plan is freed or added to. */
 const struct assay_pair *assay_plan_pairs(const struct assay_plan *p, int *n);

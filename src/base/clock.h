@@ -8,4 +8,8 @@ double assay__now_s(void);
 /* The same in ns from the raw clock, which nobody adjusts: for what is measured. */
 double assay__now_raw_ns(void);
 
+/* ns that a thread has been ready to run without a core, from its open /proc/.../schedstat, where
+ * the kernel keeps it; 0 when the descriptor is none. Only differences mean something. */
+double assay__waited_ns(int schedstat);
+
 #endif

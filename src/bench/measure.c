@@ -18,10 +18,11 @@
 #include <string.h>
 
 enum {
-    MIN_ROUNDS = 6, /* of fresh processes: what an interval needs */
-    ROUND_PAIRS = 8,
-    ROUNDS_A_BUDGET = 12, /* a round ends with its share of the budget, too */
-    PATIENCE = 4,         /* budgets until the rounds that an interval needs are given up */
+    ROUNDS = 3,      /* of fresh processes that must agree */
+    ROUNDS_4K = 8,   /* with pages of 4 KiB each process has a speed of its own */
+    ROUND_PAIRS = 8, /* at least, as far as the budget goes */
+    ROUND_LEAST = 2, /* at least, whatever it costs */
+    PATIENCE = 4,    /* budgets until the pairs that an interval needs are given up */
     MAX_PAIRS = 2000,
     SECRET_SETS = 2,
     SET_BYTES = 16 << 20, /* of a block: what memory moves in 0.4 ms, twice over */
@@ -395,7 +396,6 @@ static enum assay_status keep_time(struct bench *b, const struct assay_plan *pla
 {
     struct assay_row *row = b->row;
     const struct assay_pair *pairs;
-    bool below = false;
     int n;
 
     pairs = assay_plan_pairs(plan, &n);
@@ -406,9 +406,7 @@ static enum assay_status keep_time(struct bench *b, const struct assay_plan *pla
         return assay_fail(err, ASSAY_NOMEM, "out of memory for %d pairs", n);
     memcpy(row->pairs, pairs, (size_t)n * sizeof *pairs);
     assay_plan_estimate(plan, &row->time);
-    row->hap = assay_hap(row->time.cand_ns, row->time.base_ns, row->t_hw_ns, &below);
-    if (below)
-        row->time.flags |= ASSAY_TIME_BELOW_LIMIT;
+    assay_row_set_hap(row);
     row->timed = true;
     return ASSAY_OK;
 }
@@ -435,30 +433,41 @@ static enum assay_status restart(struct bench *b, struct assay_err *err)
     return b->over ? ASSAY_OK : check_set(b, 0, false, err);
 }
 
-/* Pairs in rounds until the plan is content or the budget spent. */
-static enum assay_status gather(struct bench *b, struct assay_plan *plan, struct assay_err *err)
+/* Seconds until the case is over: more while an interval is impossible or rounds disagree. */
+static double patience(const struct assay_plan *plan, double budget)
 {
-    double budget = b->m->options->budget_s, start = assay__now_s(), round_start = start;
+    if (!assay_plan_enough(plan))
+        return PATIENCE * budget;
+    return assay_plan_wants_round(plan) ? 2 * budget : budget;
+}
+
+/* Pairs in rounds until the plan is content or the budget spent. */
+static enum assay_status gather(struct bench *b, struct assay_plan *plan, int rounds, double budget,
+                                struct assay_err *err)
+{
+    double start = assay__now_s(), round_start = start;
     /* the secret sets lie in the first pair and in one of the next five */
     int secret[SECRET_SETS] = { 0, 1 + (int)assay_rng_below(b->key, 0, 5) };
-    int n_secret = b->judged.golden_s > 1 ? 1 : SECRET_SETS, judged = 0, rounds = 1, n_calls = 1;
+    int n_secret = b->judged.golden_s > 1 ? 1 : SECRET_SETS, judged = 0, n_calls = 1, in_round = 0;
 
     for (int pair = 0; !b->over && !assay_plan_done(plan); pair++) {
         bool due = judged < n_secret && pair == secret[judged];
-        double now = assay__now_s(), spent = now - start;
+        double now = assay__now_s();
 
-        if (spent > budget && (rounds > MIN_ROUNDS || spent > PATIENCE * budget))
+        if (now - start > patience(plan, budget))
             break;
-        if (pair && (assay_plan_round_over(plan) || now - round_start > budget / ROUNDS_A_BUDGET)) {
+        if (in_round >= ROUND_LEAST && assay_plan_wants_round(plan) &&
+            (assay_plan_round_over(plan) || now - round_start > budget / rounds)) {
             ASSAY_TRY(restart(b, err));
             assay_plan_new_round(plan);
             round_start = assay__now_s();
-            rounds++;
+            in_round = 0;
             n_calls = 1;
         }
         if (!b->over)
             ASSAY_TRY(one_pair(b, plan, due, &n_calls, err));
         judged += due;
+        in_round++;
     }
     /* stopped before the last secret set was due: the last block is still there */
     if (b->over || judged >= n_secret)
@@ -468,18 +477,19 @@ static enum assay_status gather(struct bench *b, struct assay_plan *plan, struct
 
 static enum assay_status time_case(struct bench *b, struct assay_err *err)
 {
+    int rounds = assay_session_huge(b->m->session) ? ROUNDS : ROUNDS_4K;
     const struct assay_plan_limits lim = {
         .target = 0.01,
         .block_ns = 250e3,
         .first_base_ns = b->base_ns,
         .max_calls = b->n_sets,
-        .min_rounds = MIN_ROUNDS,
-        .max_pairs = MAX_PAIRS,
+        .rounds = rounds,
         .round_pairs = ROUND_PAIRS,
+        .max_pairs = MAX_PAIRS,
     };
     struct assay_plan *plan = assay_plan_new(&lim, assay_key_sub(b->key, 1u << 31));
-    enum assay_status st =
-        plan ? gather(b, plan, err) : assay_fail(err, ASSAY_NOMEM, "out of memory");
+    enum assay_status st = plan ? gather(b, plan, rounds, b->m->options->budget_s, err)
+                                : assay_fail(err, ASSAY_NOMEM, "out of memory");
 
     if (!st && !b->over)
         st = keep_time(b, plan, err);
@@ -514,9 +524,11 @@ static enum assay_status set_up(struct bench *b, struct assay_err *err)
     ASSAY_TRY(assay_session_reserve(m->session, (size_t)b->n_sets * in,
                                     (size_t)b->n_sets * b->out_stride, timing, err));
     work = assay_op_work(b->op, &b->at[CAND]);
-    if (m->machine)
-        b->row->t_hw_ns = assay_limit_ns(&work, m->machine, m->c->policy == ASSAY_WARM,
-                                         &b->row->bottleneck);
+    if (m->machine) {
+        b->row->t_hw_ns =
+            assay_limit_ns(&work, m->machine, m->c->policy == ASSAY_WARM, &b->row->bottleneck);
+        b->row->t_hw_spread = assay_limit_spread(&work, m->machine, b->row->bottleneck);
+    }
     return start_sides(b, err);
 }
 

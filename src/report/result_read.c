@@ -344,6 +344,8 @@ static enum assay_status get_time(const struct reader *in, const json_t *row, st
     ASSAY_TRY(get_int(in, j, "n_rounds", 0, INT_MAX, &t->n_rounds));
     ASSAY_TRY(get_int(in, j, "n_discarded", 0, INT_MAX, &t->n_discarded));
     ASSAY_TRY(get_number(in, j, "base_ns", &t->base_ns));
+    ASSAY_TRY(get_number(in, j, "base_lo", &t->base_lo));
+    ASSAY_TRY(get_number(in, j, "base_hi", &t->base_hi));
     ASSAY_TRY(get_number(in, j, "cand_ns", &t->cand_ns));
     ASSAY_TRY(get_number(in, j, "ratio", &t->ratio));
     ASSAY_TRY(get_number(in, j, "ratio_lo", &t->ratio_lo));
@@ -351,6 +353,30 @@ static enum assay_status get_time(const struct reader *in, const json_t *row, st
     ASSAY_TRY(get_number(in, j, "null_ns", &t->null_ns));
     ASSAY_TRY(get_flags(in, j, &t->flags));
     return get_pairs(in, row, dst);
+}
+
+/* null, or a number of [0, max]. */
+static enum assay_status get_up_to(const struct reader *in, const json_t *j, const char *key,
+                                   double max, double *dst)
+{
+    ASSAY_TRY(get_number(in, j, key, dst));
+    if (*dst < 0 || *dst > max)
+        return assay_fail(in->err, ASSAY_PARSE, "%s: field '%s': %g outside [0, %g]", in->where,
+                          key, *dst, max);
+    return ASSAY_OK;
+}
+
+static enum assay_status get_hap(const struct reader *in, const json_t *j, struct assay_row *row)
+{
+    ASSAY_TRY(get_up_to(in, j, "hap", 1, &row->hap));
+    ASSAY_TRY(get_up_to(in, j, "hap_lo", 1, &row->hap_lo));
+    ASSAY_TRY(get_up_to(in, j, "hap_hi", 1, &row->hap_hi));
+    ASSAY_TRY(get_up_to(in, j, "hap_limit", 1, &row->hap_limit));
+    if (row->hap_lo > row->hap || row->hap_hi < row->hap)
+        return assay_fail(in->err, ASSAY_PARSE, "%s: field 'hap': %g outside its interval [%g, %g]",
+                          in->where, row->hap, row->hap_lo, row->hap_hi);
+    ASSAY_TRY(get_number(in, j, "t_hw_ns", &row->t_hw_ns));
+    return get_up_to(in, j, "t_hw_spread", (double)INFINITY, &row->t_hw_spread);
 }
 
 static enum assay_status get_verdict(const struct reader *in, const json_t *j,
@@ -379,7 +405,13 @@ enum assay_status assay__result_get_row(struct assay_row *row, struct assay_aren
     struct reader in = { where, arena, err };
     int unit = 0;
 
-    *row = (struct assay_row){ .op = op, .hap = (double)NAN, .t_hw_ns = (double)NAN };
+    *row = (struct assay_row){ .op = op,
+                               .hap = (double)NAN,
+                               .hap_lo = (double)NAN,
+                               .hap_hi = (double)NAN,
+                               .hap_limit = (double)NAN,
+                               .t_hw_ns = (double)NAN,
+                               .t_hw_spread = (double)NAN };
     ASSAY_TRY(get_int(&in, j, "case", 0, INT_MAX, &row->case_id));
     ASSAY_TRY(get_bool(&in, j, "done", &row->done));
     if (!row->done)
@@ -389,8 +421,7 @@ enum assay_status assay__result_get_row(struct assay_row *row, struct assay_aren
     ASSAY_TRY(get_bool(&in, j, "failed_here", &row->failed_here));
     ASSAY_TRY(get_verdict(&in, j, row));
     ASSAY_TRY(get_string(&in, j, "reason", row->reason, sizeof row->reason));
-    ASSAY_TRY(get_number(&in, j, "hap", &row->hap));
-    ASSAY_TRY(get_number(&in, j, "t_hw_ns", &row->t_hw_ns));
+    ASSAY_TRY(get_hap(&in, j, row));
     ASSAY_TRY(get_name(&in, j, "bottleneck", units, ASSAY_N_UNITS, &unit));
     row->bottleneck = (enum assay_unit)unit;
     ASSAY_TRY(get_int(&in, j, "sets_checked", 0, INT_MAX, &row->sets_checked));
@@ -413,7 +444,9 @@ enum assay_status assay__result_check_format(const json_t *root, const char *whe
     ASSAY_TRY(assay__json_int(root, where, "format", &format, err));
     if (format != ASSAY_RESULT_FORMAT)
         return assay_fail(err, ASSAY_UNSUPPORTED,
-                          "%s: result format %lld, this program reads format %d", where,
-                          (long long)format, ASSAY_RESULT_FORMAT);
+                          "%s: result format %lld, this program reads format %d: %s", where,
+                          (long long)format, ASSAY_RESULT_FORMAT,
+                          format < ASSAY_RESULT_FORMAT ? "measure again, without --resume"
+                                                       : "a newer one is needed");
     return ASSAY_OK;
 }

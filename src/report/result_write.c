@@ -7,6 +7,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 
 /* What is missing is null, never 0 and never a word. */
 static void put_number(struct assay_text *t, const char *key, double v)
@@ -16,6 +17,17 @@ static void put_number(struct assay_text *t, const char *key, double v)
         assay_text_add_n(t, "null", 4);
     else
         assay__json_add_number(t, v);
+}
+
+/* An interval, as the keys KEY_lo and KEY_hi. */
+static void put_interval(struct assay_text *t, const char *key, double lo, double hi)
+{
+    char name[32];
+
+    snprintf(name, sizeof name, "%s_lo", key);
+    put_number(t, name, lo);
+    snprintf(name, sizeof name, "%s_hi", key);
+    put_number(t, name, hi);
 }
 
 /* A value of a tensor: here NaN is a value and not a missing one. */
@@ -182,10 +194,10 @@ static void put_time(struct assay_text *t, const struct assay_row *row)
     assay_text_add(t, ",\"time\":{\"n_pairs\":%d,\"n_calls\":%d,\"n_rounds\":%d,\"n_discarded\":%d",
                    x->n_pairs, x->n_calls, x->n_rounds, x->n_discarded);
     put_number(t, "base_ns", x->base_ns);
+    put_interval(t, "base", x->base_lo, x->base_hi);
     put_number(t, "cand_ns", x->cand_ns);
     put_number(t, "ratio", x->ratio);
-    put_number(t, "ratio_lo", x->ratio_lo);
-    put_number(t, "ratio_hi", x->ratio_hi);
+    put_interval(t, "ratio", x->ratio_lo, x->ratio_hi);
     put_number(t, "null_ns", x->null_ns);
     assay_text_add(t, ",\"flags\":[");
     for (int i = 0; i < (int)(sizeof flag_names / sizeof *flag_names); i++)
@@ -210,6 +222,18 @@ static void put_time(struct assay_text *t, const struct assay_row *row)
     assay_text_add(t, "]");
 }
 
+/* Where there is no HAP there is nothing to be unsure of; where no limit is, none was measured. */
+static void put_hap(struct assay_text *t, const struct assay_row *row)
+{
+    bool none = isnan(row->hap);
+
+    put_number(t, "hap", row->hap);
+    put_interval(t, "hap", none ? (double)NAN : row->hap_lo, none ? (double)NAN : row->hap_hi);
+    put_number(t, "hap_limit", none ? (double)NAN : row->hap_limit);
+    put_number(t, "t_hw_ns", row->t_hw_ns);
+    put_number(t, "t_hw_spread", isnan(row->t_hw_ns) ? (double)NAN : row->t_hw_spread);
+}
+
 void assay__result_put_row(struct assay_text *t, const struct assay_row *row)
 {
     assay_text_add(t, "{\"op\":");
@@ -220,8 +244,7 @@ void assay__result_put_row(struct assay_text *t, const struct assay_row *row)
         put_bool(t, "failed_here", row->failed_here);
         put_string(t, "verdict", row->failed_here ? NULL : assay_verdict_name(row->verdict));
         put_string(t, "reason", row->reason);
-        put_number(t, "hap", row->hap);
-        put_number(t, "t_hw_ns", row->t_hw_ns);
+        put_hap(t, row);
         put_string(t, "bottleneck", assay_unit_name(row->bottleneck));
         put_int(t, "sets_checked", row->sets_checked);
         put_int(t, "sets_golden", row->sets_golden);
@@ -246,8 +269,11 @@ static void put_total(struct assay_text *t, const struct assay_result *r, int ti
         assay_text_add(t, "null");
     put_int(t, "operators", s.n_ops);
     put_number(t, "mean", s.n_ops ? s.mean : (double)NAN);
+    put_interval(t, "mean", s.mean_lo, s.mean_hi);
     put_number(t, "sum", s.n_ops ? s.sum : (double)NAN);
+    put_interval(t, "sum", s.sum_lo, s.sum_hi);
     put_number(t, "hap", s.hap);
+    put_interval(t, "hap", s.hap_lo, s.hap_hi);
     put_int(t, "cases", s.n_cases);
     put_int(t, "correct", s.n_correct);
     put_int(t, "failed_here", s.n_failed_here);
@@ -264,15 +290,16 @@ static void put_operator(struct assay_text *t, const struct assay_result *r, int
     assay__json_add_string(t, r->builds[build].op->name);
     put_int(t, "tier", r->builds[build].op->tier);
     put_number(t, "score", assay__build_not_run(r, build) ? (double)NAN : s.score.score);
+    put_interval(t, "score", s.score.score_lo, s.score.score_hi);
     put_bool(t, "compiled", s.score.compiled);
     put_int(t, "cases", s.n);
     put_int(t, "correct", s.score.n_correct);
     put_int(t, "failed_here", s.n_failed_here);
     put_int(t, "not_run", s.n_not_run);
     put_number(t, "hap", s.score.hap);
+    put_interval(t, "hap", s.score.hap_lo, s.score.hap_hi);
     put_number(t, "speedup", s.score.speedup);
-    put_number(t, "speedup_lo", s.speedup_lo);
-    put_number(t, "speedup_hi", s.speedup_hi);
+    put_interval(t, "speedup", s.score.speedup_lo, s.score.speedup_hi);
     put_string(t, "bottleneck",
                s.bottleneck < 0 ? NULL : assay_unit_name((enum assay_unit)s.bottleneck));
     put_number(t, "wall_s", s.wall_s);

@@ -2,8 +2,6 @@
 /* summary.c: the numbers of one operator that reports share. */
 #include "report/summary.h"
 
-#include <math.h>
-
 static void find_rows(struct assay__summary *s, const struct assay_result *r, int build)
 {
     s->first = 0;
@@ -11,29 +9,6 @@ static void find_rows(struct assay__summary *s, const struct assay_result *r, in
         s->first++;
     while (s->first + s->n < r->n_rows && r->rows[s->first + s->n].op == r->builds[build].op)
         s->n++;
-}
-
-/* Over the cases that score.speedup is taken over: right and timed. */
-static void speedup_interval(struct assay__summary *s, const struct assay_row *rows)
-{
-    double log_lo = 0, log_hi = 0;
-    int n = 0;
-
-    for (int i = 0; i < s->n; i++) {
-        const struct assay_time *t = &rows[i].time;
-
-        if (!rows[i].done || rows[i].failed_here || rows[i].verdict != ASSAY_PASS)
-            continue;
-        if (!rows[i].timed || isnan(rows[i].hap))
-            continue;
-        if (!(t->ratio_lo > 0) || !(t->ratio_hi > 0))
-            continue;
-        log_lo -= log(t->ratio_hi);
-        log_hi -= log(t->ratio_lo);
-        n++;
-    }
-    s->speedup_lo = n ? exp(log_lo / n) : (double)NAN;
-    s->speedup_hi = n ? exp(log_hi / n) : (double)NAN;
 }
 
 static int most_frequent_unit(const struct assay_row *rows, int n)
@@ -65,7 +40,6 @@ void assay__summarize(struct assay__summary *s, const struct assay_result *r, in
         if (rows[i].done)
             s->wall_s += rows[i].wall_s;
     }
-    speedup_interval(s, rows);
     s->bottleneck = most_frequent_unit(rows, s->n);
 }
 

@@ -9,9 +9,8 @@ struct assay__summary {
     struct assay_op_score score;
     int first, n; /* rows of the operator: r->rows[first .. first + n - 1] */
     int n_not_run, n_failed_here;
-    double speedup_lo, speedup_hi; /* geometric means of the cases' interval ends, NaN: none */
-    int bottleneck;                /* most frequent enum assay_unit, -1: none */
-    double wall_s;                 /* build and cases */
+    int bottleneck; /* most frequent enum assay_unit, -1: none */
+    double wall_s;  /* build and cases */
 };
 
 /* build is a position in r->builds. */

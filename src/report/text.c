@@ -5,7 +5,8 @@
 #include <math.h>
 #include <string.h>
 
-enum { NAME_MIN = 10, CELL = 40 };
+/* Columns: "100.0 +-12.0", "4321.0 +-12.0", and "0.054x [0.050, 0.060]" or why there is none. */
+enum { NAME_MIN = 10, SCORE = 12, SUM = 13, SPEEDUP = 21, CELL = 40 };
 
 void assay__page_text(const struct assay__page *p, const char *s, size_t max)
 {
@@ -64,16 +65,31 @@ static const char *hap_text(double v, char *buf)
     return buf;
 }
 
-static const char *speedup_text(const struct assay__summary *s, char *buf, size_t size)
+/*
+ * "62.3 +-0.4": what is shown encloses all of [lo, hi], though both numbers are rounded; no "+-"
+ * where the interval is not known. `width` is of the number before it.
+ */
+static const char *score_text(double v, double lo, double hi, int width, char *buf)
+{
+    double shown = round(10 * v) / 10, half = fmax(shown - lo, hi - shown);
+
+    if (isnan(lo) || isnan(hi))
+        snprintf(buf, CELL, "%*.1f", width, v);
+    else /* what rounding leaves over of a tenth is none */
+        snprintf(buf, CELL, "%*.1f +-%.1f", width, shown, fabs(ceil(10 * half - 1e-9)) / 10);
+    return buf;
+}
+
+static const char *speedup_text(const struct assay_op_score *s, char *buf, size_t size)
 {
     char v[CELL], lo[CELL], hi[CELL];
 
-    if (isnan(s->score.speedup))
+    if (isnan(s->speedup))
         snprintf(buf, size, "-");
-    else if (isnan(s->speedup_lo))
-        snprintf(buf, size, "%sx", factor_text(s->score.speedup, v));
+    else if (isnan(s->speedup_lo) || isnan(s->speedup_hi))
+        snprintf(buf, size, "%sx", factor_text(s->speedup, v));
     else
-        snprintf(buf, size, "%sx [%s, %s]", factor_text(s->score.speedup, v),
+        snprintf(buf, size, "%sx [%s, %s]", factor_text(s->speedup, v),
                  factor_text(s->speedup_lo, lo), factor_text(s->speedup_hi, hi));
     return buf;
 }
@@ -94,26 +110,42 @@ static int name_width(const struct assay_result *r)
     return (int)w;
 }
 
+/* Cases that tell nothing: at the end of the line, or below it where the page ends. */
 static void put_remark(const struct assay__page *p, const struct assay_build_row *b,
+                       const struct assay__summary *s, int column)
+{
+    int n_failed = b->failed_here ? 0 : s->n_failed_here;
+    char text[2 * CELL] = "";
+    size_t n = 0;
+
+    if (n_failed > 0)
+        n = (size_t)snprintf(text, sizeof text, "our fault: %d", n_failed);
+    if (s->n_not_run > 0)
+        snprintf(text + n, sizeof text - n, "%snot run: %d", n ? ", " : "", s->n_not_run);
+    if (!text[0])
+        return;
+    if (column + 2 + (int)strlen(text) > ASSAY__PAGE_WIDTH)
+        fputc('\n', p->f);
+    assay__page_pen(p, ASSAY__PEN_YELLOW);
+    fprintf(p->f, "  %s", text);
+    assay__page_end(p);
+}
+
+/* What is not built has no speed-up: why stands in its place. */
+static int put_speedup(const struct assay__page *p, const struct assay_build_row *b,
                        const struct assay__summary *s)
 {
-    const char *sep = "  ";
+    char text[4 * CELL];
+    int n;
 
-    assay__page_pen(p, ASSAY__PEN_YELLOW);
-    if (b->failed_here) {
-        fprintf(p->f, "%sour fault: not built", sep);
-        sep = ", ";
-    } else if (!b->compiled) {
-        fprintf(p->f, "%sdoes not compile", sep);
-        sep = ", ";
+    if (b->failed_here || !b->compiled) {
+        assay__page_pen(p, ASSAY__PEN_YELLOW);
+        n = fprintf(p->f, "%-*s", (int)SPEEDUP,
+                    b->failed_here ? "our fault: not built" : "does not compile");
+        assay__page_end(p);
+        return n;
     }
-    if (s->n_failed_here > 0 && !b->failed_here) {
-        fprintf(p->f, "%sour fault: %d", sep, s->n_failed_here);
-        sep = ", ";
-    }
-    if (s->n_not_run > 0)
-        fprintf(p->f, "%snot run: %d", sep, s->n_not_run);
-    assay__page_end(p);
+    return fprintf(p->f, "%-*s", (int)SPEEDUP, speedup_text(&s->score, text, sizeof text));
 }
 
 static void put_operator(const struct assay__page *p, const struct assay_result *r, int build,
@@ -121,24 +153,26 @@ static void put_operator(const struct assay__page *p, const struct assay_result 
 {
     const struct assay_build_row *b = &r->builds[build];
     struct assay__summary s;
-    char correct[CELL], hap[CELL], speedup[4 * CELL], wall[CELL];
+    char score[CELL], correct[CELL], hap[CELL], wall[CELL];
     bool all;
+    int column;
 
     assay__summarize(&s, r, build);
     all = s.score.n_correct == s.n;
     snprintf(correct, sizeof correct, "%d/%d", s.score.n_correct, s.n);
-    fprintf(p->f, "%-*s  L%d    %5.1f  ", width, b->op->name, b->op->tier, s.score.score);
+    column = fprintf(p->f, "%-*s  L%d    %-*s  ", width, b->op->name, b->op->tier, (int)SCORE,
+                     score_text(s.score.score, s.score.score_lo, s.score.score_hi, 5, score));
     if (!all)
         assay__page_pen(p, ASSAY__PEN_RED);
-    fprintf(p->f, "%7s", correct);
+    column += fprintf(p->f, "%7s", correct);
     if (!all)
         assay__page_end(p);
-    fprintf(p->f, "  %5s  %-22s  %-8s  %7s", hap_text(s.score.hap, hap),
-            speedup_text(&s, speedup, sizeof speedup),
-            s.bottleneck < 0 ? "-" : assay_unit_name((enum assay_unit)s.bottleneck),
-            assay__duration_text(s.wall_s, wall, sizeof wall));
-    if (b->failed_here || !b->compiled || s.n_failed_here > 0 || s.n_not_run > 0)
-        put_remark(p, b, &s);
+    column += fprintf(p->f, "  %5s  ", hap_text(s.score.hap, hap));
+    column += put_speedup(p, b, &s);
+    column += fprintf(p->f, "  %-8s  %7s",
+                      s.bottleneck < 0 ? "-" : assay_unit_name((enum assay_unit)s.bottleneck),
+                      assay__duration_text(s.wall_s, wall, sizeof wall));
+    put_remark(p, b, &s, column);
     fputc('\n', p->f);
 }
 
@@ -185,8 +219,8 @@ static void put_table(const struct assay__page *p, const struct assay_result *r)
         any = any || in_table(&r->builds[i]);
     if (any) {
         assay__page_pen(p, ASSAY__PEN_BOLD);
-        fprintf(p->f, "\n%-*s  tier  score  correct    HAP  %-22s  %-8s  %7s", width, "operator",
-                "speed-up", "bound by", "wall");
+        fprintf(p->f, "\n%-*s  tier  %-*s  correct    HAP  %-*s  %-8s  %7s", width, "operator",
+                (int)SCORE, "score", (int)SPEEDUP, "speed-up", "bound by", "wall");
         assay__page_end(p);
         fputc('\n', p->f);
         for (int i = 0; i < r->n_builds; i++)
@@ -200,11 +234,23 @@ static void put_table(const struct assay__page *p, const struct assay_result *r)
 static void put_total(const struct assay__page *p, const char *name,
                       const struct assay_total_score *s)
 {
-    char correct[CELL], hap[CELL];
+    char correct[CELL], hap[CELL], mean[CELL], sum[CELL];
 
     snprintf(correct, sizeof correct, "%d/%d", s->n_correct, s->n_cases);
-    fprintf(p->f, "%-8s  %9d  %6.1f  %7.1f  %9s  %5s", name, s->n_ops, s->mean, s->sum, correct,
-            hap_text(s->hap, hap));
+    fprintf(p->f, "%-8s  %9d  %-*s  %-*s  %9s  %5s\n", name, s->n_ops, (int)SCORE,
+            score_text(s->mean, s->mean_lo, s->mean_hi, 5, mean), (int)SUM,
+            score_text(s->sum, s->sum_lo, s->sum_hi, 6, sum), correct, hap_text(s->hap, hap));
+}
+
+static void put_headline(const struct assay__page *p, const struct assay_total_score *s)
+{
+    char mean[CELL];
+
+    assay__page_pen(p, ASSAY__PEN_BOLD);
+    fprintf(p->f, "headline: mean score %s%s", score_text(s->mean, s->mean_lo, s->mean_hi, 0, mean),
+            isnan(s->mean_lo) || isnan(s->mean_hi) ? "" : " (95 %)");
+    assay__page_end(p);
+    fputc('\n', p->f);
 }
 
 static void put_totals(const struct assay__page *p, const struct assay_result *r)
@@ -213,7 +259,8 @@ static void put_totals(const struct assay__page *p, const struct assay_result *r
     char name[CELL];
 
     assay__page_pen(p, ASSAY__PEN_BOLD);
-    fprintf(p->f, "\ntier      operators    mean      sum    correct    HAP");
+    fprintf(p->f, "\n%-8s  operators  %-*s  %-*s    correct    HAP", "tier", (int)SCORE, " mean",
+            (int)SUM, "   sum");
     assay__page_end(p);
     fputc('\n', p->f);
     for (int tier = 1; tier <= 4; tier++) {
@@ -222,13 +269,10 @@ static void put_totals(const struct assay__page *p, const struct assay_result *r
             continue;
         snprintf(name, sizeof name, "L%d", tier);
         put_total(p, name, &s);
-        fputc('\n', p->f);
     }
     assay_result_total(r, 0, &s);
-    assay__page_pen(p, ASSAY__PEN_BOLD);
-    put_total(p, "headline", &s);
-    assay__page_end(p);
-    fputc('\n', p->f);
+    put_total(p, "all", &s);
+    put_headline(p, &s);
     if (!r->manifest.timing)
         fprintf(p->f,
                 "no timing: the speed part of every score counts 0, so that 50 is the most\n");

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pin.c: which cores this process may use, and staying on one of them while a clock runs. */
+/* pin.c: which cores this process may use, and staying on one of them, undisturbed,
+ * while a clock runs. */
 #include "runner/session.h"
 
 #include <sched.h>
@@ -25,4 +26,11 @@ void assay__cpus_use(const int *cpu, int n)
         CPU_SET((size_t)cpu[i], &set);
     if (n)
         sched_setaffinity(0, sizeof set, &set);
+}
+
+void assay__be_urgent(bool urgent)
+{
+    const struct sched_param p = { .sched_priority = urgent ? 2 : 0 };
+
+    sched_setscheduler(0, urgent ? SCHED_FIFO : SCHED_OTHER, &p);
 }

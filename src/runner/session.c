@@ -103,6 +103,7 @@ enum assay_status assay_session_open(struct assay_session **out, const struct as
     s->target = target;
     s->o = *o;
     s->root_fd = -1;
+    s->schedstat = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
     s->in.fd = -1;
     s->out.fd = -1;
     assay__cpus_allowed(s->cpu, &s->n_cpus, RUNNER_MAX_CPUS);
@@ -137,6 +138,8 @@ void assay_session_close(struct assay_session *s)
         remove_tree(s->root);
     if (s->root_fd >= 0)
         close(s->root_fd);
+    if (s->schedstat >= 0)
+        close(s->schedstat);
     free(s);
 }
 
@@ -190,6 +193,11 @@ enum assay_status assay_session_reserve(struct assay_session *s, size_t in_bytes
     if (s->out.bytes < out_bytes)
         ASSAY_TRY(assay__shared_make(&s->out, out_bytes, false, err));
     return s->aside_bytes < aside_bytes ? make_aside(s, aside_bytes, err) : ASSAY_OK;
+}
+
+bool assay_session_huge(const struct assay_session *s)
+{
+    return s->in.huge && s->out.huge;
 }
 
 enum assay_status assay_session_build(struct assay_session *s, struct assay_built *b,

@@ -20,6 +20,7 @@ struct assay_session {
     int n_builds;
     int cpu[RUNNER_MAX_CPUS], n_cpus; /* that this process may use */
     bool spare_core;                  /* one more than the kernels get */
+    int schedstat;                    /* of the thread that opened the session, -1: none */
 };
 
 struct assay_side {
@@ -46,5 +47,8 @@ void assay__flush(const void *p, size_t bytes);
 /* pin.c: keeps the calling thread on one core, or lets it use all of n. */
 void assay__cpus_allowed(int *cpu, int *n, int cap);
 void assay__cpus_use(const int *cpu, int n);
+/* Before all other programs while a clock runs, one step above the kernels' processes; without
+ * effect for ordinary users. */
+void assay__be_urgent(bool urgent);
 
 #endif

@@ -10,6 +10,9 @@
 
 enum { NULL_CALLS = 4, NULL_BATCHES = 3 };
 
+/* Of a block without a core, above which it says nothing. */
+static const double DISTURBED_SHARE = 0.01;
+
 enum assay_status assay_set_stride(const struct assay_args *args, size_t *in_stride,
                                    size_t *out_stride, struct assay_err *err)
 {
@@ -40,14 +43,17 @@ struct copy {
 
 enum { COPY_GRAIN = 1 << 20 };
 
+/* The copy leaves the caches at once: written back while the other side runs, it would slow it. */
 static void copy_pieces(void *ctx, int64_t begin, int64_t end)
 {
     const struct copy *c = ctx;
 
     for (int64_t i = begin; i < end; i++) {
         size_t at = (size_t)i * COPY_GRAIN;
+        size_t n = c->bytes - at < COPY_GRAIN ? c->bytes - at : COPY_GRAIN;
 
-        memcpy(c->to + at, c->from + at, c->bytes - at < COPY_GRAIN ? c->bytes - at : COPY_GRAIN);
+        memcpy(c->to + at, c->from + at, n);
+        assay__flush(c->to + at, n);
     }
 }
 
@@ -147,20 +153,46 @@ static bool time_null(struct assay_side *side, const struct assay_block *b, stru
     return true;
 }
 
+/* Since when both have been waiting for cores. */
+struct waits {
+    double there, here;
+};
+
+static struct waits waits_now(const struct assay_side *side)
+{
+    return (struct waits){ side->s->target->waited_ns(side->proc),
+                           assay__waited_ns(side->s->schedstat) };
+}
+
+/* What the process waited for its core is no time of its kernel. With several threads it may be,
+ * since the others went on. */
+static void settle(const struct assay_side *side, struct waits before, struct assay_facts *f)
+{
+    struct waits now = waits_now(side);
+    double there = now.there - before.there, here = now.here - before.here;
+
+    f->disturbed = there + here > DISTURBED_SHARE * f->block_ns;
+    if (side->s->o.threads == 1 && there < f->block_ns)
+        f->block_ns -= there;
+}
+
 /* The clock stands on both sides of the calls, in this process. */
 static bool run_calls(struct assay_side *side, const struct assay_block *b, struct assay_facts *f)
 {
     const struct assay_target *t = side->s->target;
+    struct waits before;
     double t0;
 
     /* the first call only wakes the process up */
     if (!t->call(side->proc, 0, true, b->timeout_s, f) || (b->time_null && !time_null(side, b, f)))
         return false;
+    before = waits_now(side);
     t0 = assay__now_raw_ns();
     for (int i = 0; i < b->n_calls; i++)
-        if (!t->call(side->proc, i, false, b->timeout_s, f) || f->verdict != ASSAY_PASS)
+        if (!t->call(side->proc, i, b->null_kernel, b->timeout_s, f) || f->verdict != ASSAY_PASS)
             return false;
     f->block_ns = assay__now_raw_ns() - t0;
+    settle(side, before, f);
     return true;
 }
 
@@ -169,7 +201,6 @@ enum assay_status assay_side_block(struct assay_side *side, const struct assay_b
 {
     struct assay_session *s = side->s;
     const struct assay_target *t = s->target;
-    long switches;
     bool ok;
 
     memset(f, 0, sizeof *f);
@@ -178,12 +209,11 @@ enum assay_status assay_side_block(struct assay_side *side, const struct assay_b
                           side->n_sets);
     if (s->spare_core)
         assay__cpus_use(s->cpu, 1);
+    assay__be_urgent(true);
     if (b->flush)
         flush_sets(side, b);
-    switches = t->switches(side->proc);
     ok = t->resume(side->proc, f) && run_calls(side, b, f) && t->stop(side->proc, f);
-    if (ok)
-        f->disturbed = t->switches(side->proc) != switches;
+    assay__be_urgent(false);
     assay__cpus_use(s->cpu, s->n_cpus);
     if (ok)
         return ASSAY_OK;

@@ -6,13 +6,21 @@
 #include <math.h>
 #include <string.h>
 
-/* Best rate of the smallest level that holds so many bytes; 0 when none is known to. */
-static double level_rate(const struct assay_machine *m, double bytes)
+/* The smallest level that holds so many bytes; NULL when none is known to. */
+static const struct assay_level *level_of(const struct assay_machine *m, double bytes)
 {
     for (int i = 0; i < m->n_levels; i++)
         if (bytes <= m->level[i].bytes)
-            return fmax(m->level[i].copy, fmax(m->level[i].read, m->level[i].write));
-    return 0;
+            return &m->level[i];
+    return NULL;
+}
+
+/* Its best rate. */
+static double level_rate(const struct assay_machine *m, double bytes)
+{
+    const struct assay_level *l = level_of(m, bytes);
+
+    return l ? fmax(l->copy, fmax(l->read, l->write)) : 0;
 }
 
 static double rate(const struct assay_machine *m, enum assay_unit u, bool warm, double bytes)
@@ -69,4 +77,15 @@ double assay_limit_ns(const struct assay_work *w, const struct assay_machine *m,
         }
     }
     return fmax(longest * 1e9, m->floor_ns);
+}
+
+double assay_limit_spread(const struct assay_work *w, const struct assay_machine *m,
+                          enum assay_unit bottleneck)
+{
+    const struct assay_level *l;
+
+    if (bottleneck != ASSAY_UNIT_CACHE)
+        return m->spread[bottleneck];
+    l = level_of(m, w->amount[ASSAY_UNIT_CACHE]);
+    return l ? l->spread : 0;
 }

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * estimate.c: median log-ratio of the rounds with the distribution-free interval of the sign test.
+ * estimate.c: median log-ratio with a distribution-free interval.
  *
- * For n independent values P(x_(k) <= median <= x_(n+1-k)) = 1 - 2 P(B <= k-1), B binomial(n, 1/2):
- * see any text on order statistics, e.g. David and Nagaraja, Order Statistics, section 7.1.
+ * For n independent values and quantile x of probability q the number of values below x is binomial
+ * (n, q), so that order statistics enclose it with known probability; for the median this is the
+ * interval of the sign test. See any text on order statistics, e.g. David and Nagaraja, Order
+ * Statistics, section 7.1. Under equal speed the sign of each log-ratio is decided by the coin that
+ * draws the order, so that the interval holds however the times themselves are correlated.
  */
 #include "timing/estimate.h"
 
@@ -12,11 +15,18 @@
 #include <math.h>
 #include <stdlib.h>
 
+enum { ENOUGH = 6 }; /* values for an interval of 95 % */
+
 static int ascending(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
 
     return (x > y) - (x < y);
+}
+
+static void sort(double *v, int n)
+{
+    qsort(v, (size_t)n, sizeof *v, ascending);
 }
 
 /* Quantile q of n sorted values, linear between neighbours. */
@@ -28,86 +38,144 @@ static double quantile(const double *sorted, int n, double q)
     return i + 1 < n ? sorted[i] + (at - i) * (sorted[i + 1] - sorted[i]) : sorted[n - 1];
 }
 
-int assay__median_rank(int n)
+int assay__quantile_rank(int n, double q)
 {
     const double tail = 0.025;
-    double p = ldexp(1, -n), sum = 0;
+    double p = pow(1 - q, n), sum = 0;
     int k = 0;
 
-    if (n > 1000) /* normal approximation with continuity correction, rounded outwards */
-        return (int)floor((n + 1) / 2.0 - 0.5 * 1.959963984540054 * sqrt(n));
-    while (k < n / 2 && sum + p <= tail) {
+    if (n > 400) /* normal approximation with continuity correction, rounded outwards */
+        return (int)floor(n * q + 0.5 - 1.959963984540054 * sqrt(n * q * (1 - q)));
+    while (k < n && sum + p <= tail) {
         sum += p;
-        p *= (double)(n - k) / (k + 1);
+        p *= (double)(n - k) / (k + 1) * q / (1 - q);
         k++;
     }
     return k;
 }
 
-/* Median of n values, which it sorts. */
-static double median(double *v, int n)
+/* A value and its interval. */
+struct span {
+    double mid, lo, hi;
+    bool coarse;
+};
+
+/* Quantile q of n values, which it sorts. Too few for an interval: their range. */
+static struct span quantile_span(double *v, int n, double q)
 {
-    qsort(v, (size_t)n, sizeof *v, ascending);
-    return quantile(v, n, 0.5);
+    int low = assay__quantile_rank(n, q), high = assay__quantile_rank(n, 1 - q);
+
+    sort(v, n);
+    return (struct span){ .mid = quantile(v, n, q),
+                          .lo = v[low < 1 ? 0 : low - 1],
+                          .hi = v[high < 1 ? n - 1 : n - high],
+                          .coarse = low < 1 || high < 1 };
 }
 
-/* Log-ratios of the pairs [begin, end) of one round into v: the undisturbed ones, or all when there
- * are no such. Returns how many. */
-static int round_ratios(double *v, const struct assay_pair *pair, int begin, int end)
+/* Log-ratios of pairs [begin, end) into v: the undisturbed ones, or all. Returns how many. */
+static int log_ratios(double *v, const struct assay_pair *pair, int begin, int end, bool all)
 {
     int n = 0;
 
     for (int i = begin; i < end; i++)
-        if (!pair[i].disturbed)
+        if (all || !pair[i].disturbed)
             v[n++] = log(pair[i].cand_ns / pair[i].base_ns);
-    if (n)
-        return n;
-    for (int i = begin; i < end; i++)
-        v[n++] = log(pair[i].cand_ns / pair[i].base_ns);
     return n;
 }
 
-/* Medians of the rounds into v; *used counts the pairs behind them. Returns how many. */
-static int round_medians(double *v, double *scratch, const struct assay_pair *pair, int n,
-                         int *used)
-{
-    int rounds = 0;
+/* What the rounds say, each by itself. */
+struct rounds {
+    int n;          /* of them that have pairs */
+    bool agree;     /* all intervals overlap */
+    double lo, hi;  /* union of the intervals */
+    double *median; /* n */
+};
 
-    *used = 0;
+static struct rounds ask_rounds(double *median, double *scratch, const struct assay_pair *pair,
+                                int n, bool all)
+{
+    struct rounds r = { .lo = INFINITY, .hi = -INFINITY, .median = median };
+    double lowest_hi = INFINITY, highest_lo = -INFINITY;
+
     for (int begin = 0, end; begin < n; begin = end) {
+        struct span s;
         int m;
 
         for (end = begin; end < n && pair[end].round == pair[begin].round;)
             end++;
-        m = round_ratios(scratch, pair, begin, end);
-        v[rounds++] = median(scratch, m);
-        *used += m;
+        m = log_ratios(scratch, pair, begin, end, all);
+        if (!m)
+            continue;
+        s = quantile_span(scratch, m, 0.5);
+        median[r.n++] = s.mid;
+        r.lo = fmin(r.lo, s.lo);
+        r.hi = fmax(r.hi, s.hi);
+        if (s.coarse) /* too little to disagree with */
+            continue;
+        lowest_hi = fmin(lowest_hi, s.hi);
+        highest_lo = fmax(highest_lo, s.lo);
     }
-    return rounds;
+    r.agree = highest_lo <= lowest_hi;
+    return r;
 }
 
-static void put_ratio(struct assay_time *t, double *rounds, int n)
+static void put_ratio(struct assay_time *t, double *v, double *scratch,
+                      const struct assay_pair *pair, int n)
 {
-    int k = assay__median_rank(n);
+    bool all = log_ratios(scratch, pair, 0, n, false) < ENOUGH;
+    struct rounds r = ask_rounds(v, scratch, pair, n, all);
+    int m = log_ratios(scratch, pair, 0, n, all);
+    struct span s;
 
-    t->n_rounds = n;
-    if (k < 1)
-        t->flags |= ASSAY_TIME_COARSE;
-    t->ratio = exp(median(rounds, n));
-    t->ratio_lo = exp(rounds[k < 1 ? 0 : k - 1]);
-    t->ratio_hi = exp(rounds[k < 1 ? n - 1 : n - k]);
+    if (r.agree) {
+        s = quantile_span(scratch, m, 0.5);
+        t->flags |= s.coarse ? ASSAY_TIME_COARSE : 0;
+    } else {
+        s = quantile_span(r.median, r.n, 0.5);
+        if (s.coarse) {
+            t->flags |= ASSAY_TIME_UNRESOLVED;
+            s.lo = r.lo;
+            s.hi = r.hi;
+        }
+    }
+    t->n_rounds = r.n;
+    t->n_discarded = n - m;
+    t->ratio = exp(s.mid);
+    t->ratio_lo = exp(s.lo);
+    t->ratio_hi = exp(s.hi);
+}
+
+static void put_times(struct assay_time *t, double *v, const struct assay_pair *pair,
+                      const double *null_ns, int n)
+{
+    struct span base;
+
+    for (int i = 0; i < n; i++) {
+        t->n_calls += pair[i].n_calls;
+        v[i] = pair[i].base_ns;
+    }
+    base = quantile_span(v, n, 0.25);
+    t->base_ns = base.mid;
+    t->base_lo = base.lo;
+    t->base_hi = base.hi;
+    t->cand_ns = t->base_ns * t->ratio;
+    for (int i = 0; i < n; i++)
+        v[i] = null_ns[i];
+    sort(v, n);
+    t->null_ns = quantile(v, n, 0.5);
 }
 
 enum assay_status assay__estimate(struct assay_time *t, const struct assay_pair *pair,
                                   const double *null_ns, int n)
 {
-    double *v = assay_alloc(2 * (size_t)(n ? n : 1) * sizeof *v), *scratch = v + n;
-    int used;
+    double *v = assay_alloc(2 * (size_t)(n ? n : 1) * sizeof *v);
 
     if (!v)
         return ASSAY_NOMEM;
     *t = (struct assay_time){ .n_pairs = n,
                               .base_ns = NAN,
+                              .base_lo = NAN,
+                              .base_hi = NAN,
                               .cand_ns = NAN,
                               .ratio = NAN,
                               .ratio_lo = NAN,
@@ -115,17 +183,8 @@ enum assay_status assay__estimate(struct assay_time *t, const struct assay_pair 
                               .null_ns = NAN,
                               .flags = n ? 0 : ASSAY_TIME_COARSE };
     if (n) {
-        put_ratio(t, v, round_medians(v, scratch, pair, n, &used));
-        t->n_discarded = n - used;
-        for (int i = 0; i < n; i++) {
-            t->n_calls += pair[i].n_calls;
-            v[i] = pair[i].base_ns;
-            scratch[i] = null_ns[i];
-        }
-        qsort(v, (size_t)n, sizeof *v, ascending);
-        t->base_ns = quantile(v, n, 0.25);
-        t->cand_ns = t->base_ns * t->ratio;
-        t->null_ns = median(scratch, n);
+        put_ratio(t, v, v + n, pair, n);
+        put_times(t, v, pair, null_ns, n);
     }
     free(v);
     return ASSAY_OK;

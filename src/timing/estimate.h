@@ -6,21 +6,26 @@
 #include "assay/time.h"
 
 /*
- * Estimates from n pairs in rounds: the ratio is the median over rounds of the median of their
- * pairs, its interval that of the sign test over rounds. Pairs of one round share what a process
- * is given at its start (where its pages lie, for one), so that they are not independent; rounds
- * are. Fewer than six rounds: COARSE, and the interval spans them. base_ns is the lower quartile of
- * all pairs. Disturbed pairs are left out where a round has others. n = 0 gives NaNs. ASSAY_NOMEM
- * leaves *t alone.
+ * Estimates from n pairs in rounds. Disturbed pairs are left out where six others remain.
+ *
+ * Rounds agree when the intervals of all of them overlap; a round is a measurement by itself, with
+ * processes of its own. Then the pairs are one sample: the ratio is the median of their log-ratios.
+ * When they do not, what differs is the processes, and the sample is the medians of the rounds. Its
+ * interval needs six of them; until then the ratio is UNRESOLVED and its interval the union of the
+ * rounds'. Fewer than six pairs in all: COARSE, and the interval spans them.
+ *
+ * base_ns is the lower quartile of the baseline's blocks. n = 0 gives NaNs. ASSAY_NOMEM leaves *t
+ * alone.
  */
 enum assay_status assay__estimate(struct assay_time *t, const struct assay_pair *pair,
                                   const double *null_ns, int n);
 
 /*
- * Rank k (1-based, from either end) such that the k-th smallest and k-th largest of n values
- * enclose the median with at least 95 % probability whatever the distribution; 0 when n < 6. Exact
- * binomial to n = 1000, normal beyond.
+ * Rank k (1-based, from the low end) such that at most 2.5 % of the probability lies below the k-th
+ * smallest of n values for quantile q of their distribution, whatever it is; 0 when n is too small
+ * for that. Exact binomial to n = 400, normal beyond. For the high end: n + 1 minus the rank of
+ * quantile 1 - q.
  */
-int assay__median_rank(int n);
+int assay__quantile_rank(int n, double q);
 
 #endif

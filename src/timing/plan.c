@@ -21,7 +21,8 @@ struct assay_plan {
     struct assay_pair *pair;
     double *null_ns;
     int n, cap;
-    int round, in_round;   /* the round at hand and its pairs so far */
+    int round, round_at;   /* the round at hand and its first pair */
+    bool cand_first;       /* of the last pair */
     struct assay_time now; /* the estimate over the pairs so far */
 };
 
@@ -53,7 +54,9 @@ void assay_plan_next(struct assay_plan *p, int *n_calls, bool *cand_first)
     double calls = base > 0 ? floor(aim / base) : 1;
 
     *n_calls = calls < 1 ? 1 : calls > p->lim.max_calls ? p->lim.max_calls : (int)calls;
-    *cand_first = assay_rng_unit(p->key, p->draws++) < 0.5;
+    /* both orders equally often: who goes second finds the machine in another state */
+    p->cand_first = p->n % 2 ? !p->cand_first : assay_rng_unit(p->key, p->draws++) < 0.5;
+    *cand_first = p->cand_first;
 }
 
 enum assay_status assay_plan_add(struct assay_plan *p, const struct assay_pair *pair,
@@ -75,7 +78,6 @@ enum assay_status assay_plan_add(struct assay_plan *p, const struct assay_pair *
     }
     p->pair[p->n] = *pair;
     p->pair[p->n].round = p->round;
-    p->in_round++;
     p->null_ns[p->n] = null_ns;
     p->n++;
     return assay__estimate(&p->now, p->pair, p->null_ns, p->n);
@@ -93,23 +95,46 @@ static double wanted_half_width(const struct assay_plan *p)
     return fmin(w, 15 * p->lim.target);
 }
 
-void assay_plan_new_round(struct assay_plan *p)
+static bool narrow(const struct assay_plan *p, const struct assay_time *t, double slack)
 {
-    p->round += p->in_round > 0;
-    p->in_round = 0;
+    return !(t->flags & (ASSAY_TIME_COARSE | ASSAY_TIME_UNRESOLVED)) &&
+           (t->ratio_hi - t->ratio_lo) / 2 <= slack * wanted_half_width(p) * t->ratio;
 }
 
+void assay_plan_new_round(struct assay_plan *p)
+{
+    p->round += p->n > p->round_at;
+    p->round_at = p->n;
+}
+
+/* A round has a part of the pairs, so that its own interval may be wider by the root of the number
+ * of parts. */
 bool assay_plan_round_over(const struct assay_plan *p)
 {
-    return p->in_round >= p->lim.round_pairs;
+    int m = p->n - p->round_at;
+    struct assay_time t;
+
+    if (m < p->lim.round_pairs || m % 2)
+        return false;
+    return !assay__estimate(&t, p->pair + p->round_at, p->null_ns + p->round_at, m) &&
+           narrow(p, &t, sqrt(p->lim.rounds));
+}
+
+bool assay_plan_wants_round(const struct assay_plan *p)
+{
+    return p->round + 1 < p->lim.rounds || (p->now.flags & ASSAY_TIME_UNRESOLVED);
+}
+
+bool assay_plan_enough(const struct assay_plan *p)
+{
+    return p->round + 1 >= p->lim.rounds && !(p->now.flags & ASSAY_TIME_COARSE);
 }
 
 bool assay_plan_done(const struct assay_plan *p)
 {
-    if (p->n >= p->lim.max_pairs)
-        return true;
-    return p->now.n_rounds >= p->lim.min_rounds && !(p->now.flags & ASSAY_TIME_COARSE) &&
-           (p->now.ratio_hi - p->now.ratio_lo) / 2 <= wanted_half_width(p) * p->now.ratio;
+    return p->n >= p->lim.max_pairs ||
+           (p->round + 1 >= p->lim.rounds && p->n - p->round_at >= p->lim.round_pairs &&
+            narrow(p, &p->now, 1));
 }
 
 void assay_plan_estimate(const struct assay_plan *p, struct assay_time *t)

@@ -3,7 +3,7 @@
 run() { "$ASSAY" run "$SRC/examples/first" --op exp --quiet --json r.json "$@"; }
 run --no-timing || exit 1
 {
-    sed -n 's/^"manifest":\(.*\),$/{"format":1,"kind":"manifest","manifest":\1}/p' r.json
+    sed -n 's/^"manifest":\(.*\),$/{"format":2,"kind":"manifest","manifest":\1}/p' r.json
     sed -n 's/^\({"op":"exp","case":.*}\),$/{"kind":"case","case":\1}/p' r.json | head -n 7
     printf '{"kind":"case","case":{"op":"exp","ca'
 } >r.json.partial

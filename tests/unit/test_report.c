@@ -15,6 +15,7 @@ static const struct assay_op ops[N_OPS] = {
     [DELTA] = { .name = "delta", .tier = 1 },
 };
 
+/* Its HAP is known to -0.03 and +0.04, and to 0.01 on account of the limit. */
 static struct assay_row passed(int op, int id, double hap, double ratio, double lo, double hi)
 {
     return (struct assay_row){
@@ -32,6 +33,9 @@ static struct assay_row passed(int op, int id, double hap, double ratio, double 
         .t_hw_ns = 100,
         .bottleneck = ASSAY_UNIT_DRAM,
         .hap = hap,
+        .hap_lo = hap - 0.03,
+        .hap_hi = fmin(1, hap + 0.04),
+        .hap_limit = 0.01,
         .seed = 76,
         .wall_s = 1,
     };
@@ -131,29 +135,35 @@ static void check_text(const char *got, const char *want)
 }
 
 /*
- * By hand: alpha scores 100 (0.2 + (0.3 + 0.5*0.5 + 0.3 + 0.5*0.3) / 2) = 70, its speed-up is the
- * geometric mean of 1 and 1/2 = 0.707, from sqrt(1/1.25 * 1/2.5) = 0.566 to sqrt(1/0.8 * 1/1.6) =
- * 0.884. beta scores 100 (0.2 + (0.3 + 0.5*1) / 3) = 46.7. Headline: (70 + 46.67 + 0 + 0) / 4
- * = 29.2, HAP (0.4 + 1) / 2.
+ * By hand: alpha scores 100 (0.2 + (0.3 + 0.5*0.5 + 0.3 + 0.5*0.3) / 2) = 70. A HAP counts 25
+ * there: 70 - 25 sqrt(2 * 0.03^2 + (0.01 + 0.01)^2) = 70 - 25 * 0.0469 = 68.83, and 70 + 25 sqrt(2
+ * * 0.04^2 + 0.02^2) = 70 + 25 * 0.06 = 71.5. Its speed-up is the geometric mean of 1 and 1/2 =
+ * 0.707, both known to a factor of 1.25: their mean to exp(log(1.25) / sqrt 2) = 1.171. beta scores
+ * 100 (0.2 + (0.3 + 0.5*1) / 3) = 46.67 and can have no more; a HAP counts 16.67: 46.67 - 16.67
+ * sqrt(0.03^2 + 0.01^2) = 46.14, shown as 46.7, which is 0.56 above. Headline: (70 + 46.67 + 0 + 0)
+ * / 4 = 29.17, HAP (0.4 + 1) / 2. Its sum, 116.67, by squares of what is independent, 625 * 0.0018
+ * + 277.8 * 0.0009 = 1.375, and what is common, 25 * 0.02 + 16.67 * 0.01 = 0.667: 116.67 -
+ * sqrt(1.375 + 0.444) = 115.32, and 116.67 + sqrt(625 * 0.0032 + 0.444) = 118.23. A quarter of
+ * it: 28.83 to 29.56, shown as 29.2.
  */
 static void shows_everything(void **state)
 {
     static const char want[] =
         "my kernels: best, model none\n"
         "\n"
-        "operator    tier  score  correct    HAP  speed-up                bound by     wall\n"
-        "alpha       L1     70.0      2/2  0.400  0.71x [0.57, 0.88]      dram        2.5 s\n"
-        "beta        L2     46.7      1/3  1.000  4.00x [2.00, 5.00]      dram        1.5 s  our "
-        "fault: 1\n"
-        "gamma       L2      0.0      0/2      -  -                       -           0.5 s  does "
-        "not compile\n"
+        "operator    tier  score         correct    HAP  speed-up               bound by     wall\n"
+        "alpha       L1     70.0 +-1.5       2/2  0.400  0.71x [0.60, 0.83]     dram        2.5 s\n"
+        "beta        L2     46.7 +-0.6       1/3  1.000  4.00x [2.00, 5.00]     dram        1.5 s\n"
+        "  our fault: 1\n"
+        "gamma       L2      0.0             0/2      -  does not compile       -           0.5 s\n"
         "\n"
         "not submitted, score 0: delta\n"
         "\n"
-        "tier      operators    mean      sum    correct    HAP\n"
-        "L1                2    35.0     70.0        2/4  0.400\n"
-        "L2                2    23.3     46.7        1/5  1.000\n"
-        "headline          4    29.2    116.7        3/9  0.700\n"
+        "tier      operators   mean            sum           correct    HAP\n"
+        "L1                2   35.0 +-0.8     70.0 +-1.5         2/4  0.400\n"
+        "L2                2   23.3 +-0.3     46.7 +-0.6         1/5  1.000\n"
+        "all               4   29.2 +-0.4    116.7 +-1.6         3/9  0.700\n"
+        "headline: mean score 29.2 +-0.4 (95 %)\n"
         "\n"
         "operators that do not compile\n"
         "  gamma\n"
@@ -194,12 +204,13 @@ static void shows_no_time_as_dash(void **state)
     static const char want[] =
         "my kernels: best, model none\n"
         "\n"
-        "operator    tier  score  correct    HAP  speed-up                bound by     wall\n"
-        "alpha       L1     50.0      2/2      -  -                       -           2.5 s\n"
+        "operator    tier  score         correct    HAP  speed-up               bound by     wall\n"
+        "alpha       L1     50.0             2/2      -  -                      -           2.5 s\n"
         "\n"
-        "tier      operators    mean      sum    correct    HAP\n"
-        "L1                1    50.0     50.0        2/2      -\n"
-        "headline          1    50.0     50.0        2/2      -\n"
+        "tier      operators   mean            sum           correct    HAP\n"
+        "L1                1   50.0           50.0               2/2      -\n"
+        "all               1   50.0           50.0               2/2      -\n"
+        "headline: mean score 50.0\n"
         "no timing: the speed part of every score counts 0, so that 50 is the most\n";
     struct example e;
     char *got;
@@ -237,6 +248,113 @@ static void says_what_did_not_run(void **state)
     assert_non_null(strstr(got, "  not run: 1\n"));
     assert_non_null(strstr(got, "\ninterrupted: 3 of 9 cases not run, they count as failed\n"));
     assert_null(strstr(got, "not submitted"));
+    free(got);
+}
+
+/* Both numbers are rounded, and yet enclose the interval: none is shown narrower than it is. */
+static void never_shows_an_interval_too_narrow(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 200; i++) {
+        /* one case: the score is 50 + 50 HAP */
+        double hap = 0.004 + 0.00473 * i, width = 0.00037 * (i % 7), score = -1, half = -1;
+        struct example e;
+        char *got;
+
+        fill(&e);
+        e.r.n_builds = 1;
+        e.r.n_rows = 1;
+        e.rows[0].hap = hap;
+        e.rows[0].hap_lo = hap - width;
+        e.rows[0].hap_hi = hap + 2 * width;
+        e.rows[0].hap_limit = 0;
+        got = report(&e.r, false);
+        assert_int_equal(sscanf(got, "%*[^\n] %*[^\n] alpha L1 %lf +-%lf", &score, &half), 2);
+        if (!(score - half <= 50 + 50 * (hap - width) + 1e-9) ||
+            !(score + half >= 50 + 50 * (hap + 2 * width) - 1e-9))
+            fail_msg("%g +-%g for [%g, %g]", score, half, 50 + 50 * (hap - width),
+                     50 + 50 * (hap + 2 * width));
+        /* nor wider than two roundings make it: of the score by 0.05, of the rest up by 0.1 */
+        assert_true(half <= 100 * width + 0.15 + 1e-9);
+        free(got);
+    }
+}
+
+/* An interval that is not known is not shown, neither as a number nor as nan. */
+static void shows_no_unknown_interval(void **state)
+{
+    struct example e;
+    char *got;
+
+    (void)state;
+    fill(&e);
+    e.r.n_builds = 2;
+    e.r.n_rows = 5;
+    e.rows[1].hap_lo = e.rows[1].hap_hi = (double)NAN;
+    e.rows[1].time.ratio_lo = (double)NAN;
+    got = report(&e.r, false);
+    assert_non_null(strstr(got, "\nalpha       L1     70.0             2/2  0.400  0.71x   "));
+    assert_non_null(strstr(got, "\nbeta        L2     46.7 +-0.6 "));
+    assert_non_null(strstr(got, "\nL1                1   70.0           70.0  "));
+    assert_non_null(strstr(got, "\nheadline: mean score 58.3\n"));
+    assert_null(strstr(got, "nan"));
+    free(got);
+}
+
+/* The page is as wide for the longest name of an operator and the widest of numbers. */
+static void keeps_to_the_page(void **state)
+{
+    static const struct assay_op op = { .name = "foreach_addcdiv_scalar", .tier = 1 };
+    struct example e;
+    char *got;
+
+    (void)state;
+    fill(&e);
+    e.builds[ALPHA].op = e.rows[0].op = e.rows[1].op = &op;
+    e.builds[ALPHA].wall_s = 3599;
+    e.rows[0].bottleneck = e.rows[1].bottleneck = ASSAY_UNIT_FMA_F32;
+    /* 100 - 25 sqrt(2 * 0.5^2 + 0.02^2) = 82.32; 1/20 from exp(-log(21/20) / sqrt 2) = 0.966 to
+     * exp(log(20/18) / sqrt 2) = 1.077 of it */
+    for (int i = 0; i < 2; i++) {
+        e.rows[i].hap = 1;
+        e.rows[i].hap_lo = 0.5;
+        e.rows[i].hap_hi = 1;
+        e.rows[i].time.cand_ns = 20e3;
+        e.rows[i].time.ratio_lo = 18;
+        e.rows[i].time.ratio_hi = 21;
+    }
+    got = report(&e.r, false);
+    assert_non_null(strstr(got, "\nforeach_addcdiv_scalar  L1    100.0 +-17.7      2/2  1.000  "
+                                "0.050x [0.048, 0.054]  fma_f32    1h 00m\n"));
+    for (const char *line = got, *end; (end = strchr(line, '\n')) != NULL; line = end + 1)
+        if (end - line > 100)
+            fail_msg("%d columns: %.*s", (int)(end - line), (int)(end - line), line);
+    free(got);
+}
+
+/* The same flag, raised by either side or by both: the times tell them apart. */
+static void tells_whose_time_is_below_the_limit(void **state)
+{
+    struct example e;
+    char *got;
+
+    (void)state;
+    fill(&e);
+    e.rows[0].t_hw_ns = 1001; /* the candidate's 1000 and the baseline's 1000 are below */
+    e.rows[1].t_hw_ns = 1500; /* the baseline's 1000 is, the candidate's 2000 is not */
+    e.rows[0].time.flags = e.rows[1].time.flags = ASSAY_TIME_BELOW_LIMIT;
+    e.rows[2].t_hw_ns = 900; /* the candidate's 250 is, the baseline's 1000 is not */
+    got = report(&e.r, false);
+    assert_non_null(
+        strstr(got, "\n  BELOW_LIMIT  2, faster than the hardware allows: alpha/1, beta/1\n"
+                    "               2, baseline faster than the limit, which is then too high: "
+                    "alpha/1, alpha/2\n"));
+    free(got);
+    e.rows[0].time.flags = e.rows[2].time.flags = 0;
+    got = report(&e.r, false);
+    assert_non_null(strstr(got, "\n  BELOW_LIMIT  1, baseline faster than the limit, which is then "
+                                "too high: alpha/2\n"));
+    assert_null(strstr(got, "hardware allows"));
     free(got);
 }
 
@@ -311,6 +429,10 @@ int main(void)
         cmocka_unit_test(shows_everything),
         cmocka_unit_test(shows_no_time_as_dash),
         cmocka_unit_test(says_what_did_not_run),
+        cmocka_unit_test(never_shows_an_interval_too_narrow),
+        cmocka_unit_test(shows_no_unknown_interval),
+        cmocka_unit_test(keeps_to_the_page),
+        cmocka_unit_test(tells_whose_time_is_below_the_limit),
         cmocka_unit_test(caps_and_warns),
         cmocka_unit_test(colours_change_nothing_else),
     };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Limits, HAP, scores of operators and of results, against figures worked out by hand. */
+/* Scores of operators and of results, and their intervals, against figures worked out by hand. */
 #include "t.h"
 
 #include "assay/result.h"
@@ -13,86 +13,49 @@ static void near(double got, double want)
         fail_msg("%.17g, want %.17g", got, want);
 }
 
-/* ---- limits ---------------------------------------------------------------- */
-
-static void the_slowest_unit_bounds(void **state)
-{
-    struct assay_machine m = { .peak = { [ASSAY_UNIT_DRAM] = 20e9, [ASSAY_UNIT_FMA_F32] = 100e9 } };
-    struct assay_work w = { .amount = { [ASSAY_UNIT_DRAM] = 4e6, [ASSAY_UNIT_FMA_F32] = 1e6 } };
-    enum assay_unit unit = ASSAY_UNIT_TRANS;
-
-    (void)state;
-    near(assay_limit_ns(&w, &m, false, &unit), 200e3); /* 4 MB at 20 GB/s */
-    assert_int_equal(unit, ASSAY_UNIT_DRAM);
-    w.amount[ASSAY_UNIT_FMA_F32] = 50e6; /* 500 us */
-    near(assay_limit_ns(&w, &m, false, &unit), 500e3);
-    assert_int_equal(unit, ASSAY_UNIT_FMA_F32);
-    w.amount[ASSAY_UNIT_TRANS] = 1e12; /* no peak known */
-    near(assay_limit_ns(&w, &m, false, &unit), 500e3);
-    assert_int_equal(unit, ASSAY_UNIT_FMA_F32);
-    memset(&w, 0, sizeof w);
-    assert_true(assay_limit_ns(&w, &m, false, &unit) == 0);
-    assert_int_equal(unit, ASSAY_UNIT_DRAM);
-}
-
-/* ---- HAP ------------------------------------------------------------------- */
-
-static void hap_has_its_anchors(void **state)
-{
-    bool below;
-
-    (void)state;
-    near(assay_hap(100, 100, 20, &below), 0.5);
-    near(assay_hap(60, 100, 20, &below), 80.0 / 120); /* 80 / (40 + 80) */
-    near(assay_hap(180, 100, 20, &below), 80.0 / 240);
-    assert_false(below);
-    near(assay_hap(20, 100, 20, &below), 1);
-    assert_true(below);
-    near(assay_hap(19, 100, 20, &below), 1);
-    assert_true(below);
-    /* a baseline at its limit: the limit counts as 0.9 of it */
-    near(assay_hap(95, 100, 100, &below), 10.0 / 15);
-    assert_false(below);
-    near(assay_hap(90, 100, 1000, &below), 1);
-    assert_true(below);
-}
-
-/* C36: where the official quotient has its pole, and beyond it. */
-static void c36_no_pole(void **state)
-{
-    const struct assay_upstream_case cases[] = {
-        { .success = true, .has_time = true, .elapsed_us = 5.01, .baseline_us = 15, .t_hw_us = 10 },
-        { .success = true, .has_time = true, .elapsed_us = 4.99, .baseline_us = 15, .t_hw_us = 10 },
-    };
-    struct assay_upstream_score s;
-    double per_case[2];
-    bool below;
-
-    (void)state;
-    assay_score_upstream(&s, per_case, cases, 2, 2, false, false);
-    assert_true(per_case[0] > 499 && per_case[0] < 501);
-    assert_true(isnan(per_case[1]));
-    for (int i = 0; i < 2; i++) {
-        near(assay_hap(cases[i].elapsed_us, 15, 10, &below), 1);
-        assert_true(below);
-    }
-    near(assay_hap(11, 15, 10, &below), 5.0 / 6);
-    assert_false(below);
-}
-
 /* ---- operators ------------------------------------------------------------- */
+
+/* A right case with its HAP, known for certain, and speed-up. */
+static struct assay_case_score fast(double hap, double speedup)
+{
+    return (struct assay_case_score){ .compiled = true,
+                                      .correct = true,
+                                      .timed = true,
+                                      .hap = hap,
+                                      .hap_lo = hap,
+                                      .hap_hi = hap,
+                                      .speedup = speedup,
+                                      .speedup_lo = speedup,
+                                      .speedup_hi = speedup };
+}
+
+/* The same with intervals. */
+static struct assay_case_score about(double hap, double lo, double hi, double limit)
+{
+    struct assay_case_score c = fast(hap, 1);
+
+    c.hap_lo = lo;
+    c.hap_hi = hi;
+    c.hap_limit = limit;
+    return c;
+}
+
+static const struct assay_case_score right = {
+    .compiled = true, .correct = true, .hap = NAN, .speedup = NAN
+};
 
 static void adds_the_three_parts(void **state)
 {
-    const struct assay_case_score cases[] = {
-        { true, true, true, 0.5, 1 },
-        { true, true, true, 0.75, 4 },
-        { true, false, true, 1, 100 }, /* fast and wrong */
-        { true, true, false, NAN, NAN },
+    struct assay_case_score cases[] = {
+        fast(0.5, 1),
+        fast(0.75, 4),
+        fast(1, 100), /* and wrong */
+        right,
     };
     struct assay_op_score s;
 
     (void)state;
+    cases[2].correct = false;
     assay_score_op(&s, cases, 4);
     assert_true(s.compiled);
     assert_int_equal(s.n, 4);
@@ -101,13 +64,109 @@ static void adds_the_three_parts(void **state)
     near(s.score, 20 + 30 * 3 / 4.0 + 50 * (0.5 + 0.75) / 4);
     near(s.hap, 0.625);
     near(s.speedup, 2); /* sqrt(1 * 4) */
+    /* all known for certain */
+    assert_true(s.score_lo == s.score && s.score_hi == s.score);
+    assert_true(s.hap_lo == s.hap && s.hap_hi == s.hap);
+    assert_true(s.speedup_lo == s.speedup && s.speedup_hi == s.speedup);
+}
+
+/*
+ * HAPs 0.5 in [0.45, 0.55] and 0.6 in [0.5, 0.7]: mean 0.55, and 0.55 - sqrt(0.05^2 + 0.1^2) / 2 =
+ * 0.55 - 0.0559017 = 0.4940983. With two cases that are right a HAP counts 25 in the score.
+ */
+static void independent_cases_add_up_as_squares(void **state)
+{
+    const struct assay_case_score cases[] = { about(0.5, 0.45, 0.55, 0), about(0.6, 0.5, 0.7, 0) };
+    struct assay_op_score s;
+
+    (void)state;
+    assay_score_op(&s, cases, 2);
+    near(s.hap, 0.55);
+    near(s.hap_lo, 0.55 - 0.05590169943749475);
+    near(s.hap_hi, 0.55 + 0.05590169943749475);
+    near(s.score, 77.5);
+    near(s.score_lo, 77.5 - 50 * 0.05590169943749475);
+    near(s.score_hi, 77.5 + 50 * 0.05590169943749475);
+}
+
+/*
+ * Both ends on their own: below sqrt(0.03^2 + 0.04^2) = 0.05, above sqrt(0.08^2 + 0.06^2) = 0.1.
+ * The limit takes 0.05 + 0.07 = 0.12 in both: sqrt(0.05^2 + 0.12^2) = 0.13 below. Of four cases one
+ * is wrong and one right without a time, for which there is no doubt: a HAP counts 12.5 of the
+ * score.
+ */
+static void the_limit_does_not_average_away(void **state)
+{
+    const struct assay_case_score cases[] = {
+        about(0.5, 0.47, 0.58, 0.05), right, about(0.6, 0.56, 0.66, 0.07), { .compiled = true }
+    };
+    struct assay_op_score s;
+
+    (void)state;
+    assay_score_op(&s, cases, 4);
+    near(s.score, 20 + 30 * 3 / 4.0 + 12.5 * 1.1);
+    near(s.score_lo, s.score - 12.5 * 0.13);
+    near(s.score_hi, s.score + 12.5 * sqrt(0.1 * 0.1 + 0.12 * 0.12));
+    near(s.hap_lo, 0.55 - 0.13 / 2);
+}
+
+/* What was counted is certain: no interval leaves what it allows. */
+static void intervals_stay_within_the_counted_parts(void **state)
+{
+    const struct assay_case_score low[] = { about(0.02, 0, 0.06, 0.1), right };
+    const struct assay_case_score high[] = { about(0.99, 0.98, 1, 0.1), right };
+    struct assay_op_score s;
+
+    (void)state;
+    assay_score_op(&s, low, 2);
+    near(s.score, 50.5);
+    assert_true(s.score_lo == 50 && s.hap_lo == 0);
+    near(s.score_hi, 50.5 + 25 * sqrt(0.04 * 0.04 + 0.1 * 0.1));
+    assay_score_op(&s, high, 2);
+    assert_true(s.score_hi == 75 && s.hap_hi == 1); /* one of two cases has a time */
+    near(s.score_lo, 74.75 - 25 * sqrt(0.01 * 0.01 + 0.1 * 0.1));
+}
+
+/* Speed-ups 1 and 4, known to factors of 1.25 and of 2: in logarithms as means of HAPs are. */
+static void speedups_have_an_interval(void **state)
+{
+    struct assay_case_score cases[] = { fast(0.5, 1), fast(0.5, 4), fast(0.5, 3) };
+    double factor = exp(sqrt(pow(log(1.25), 2) + pow(log(2), 2)) / 2);
+    struct assay_op_score s;
+
+    (void)state;
+    cases[0].speedup_lo = 0.8;
+    cases[0].speedup_hi = 1.25;
+    cases[1].speedup_lo = 2;
+    cases[1].speedup_hi = 8;
+    assay_score_op(&s, cases, 2);
+    near(s.speedup, 2);
+    near(s.speedup_lo, 2 / factor);
+    near(s.speedup_hi, 2 * factor);
+    cases[2].speedup_lo = 0; /* could be anything from there on */
+    cases[2].speedup_hi = INFINITY;
+    assay_score_op(&s, cases, 3);
+    assert_true(s.speedup_lo == 0 && isinf(s.speedup_hi));
+}
+
+/* One interval that is not known makes that of the sum unknown, and never a number. */
+static void unknown_intervals_spread(void **state)
+{
+    struct assay_case_score cases[] = { about(0.5, 0.4, 0.6, 0), about(0.6, NAN, NAN, 0.01) };
+    struct assay_op_score s;
+
+    (void)state;
+    cases[1].speedup_lo = NAN;
+    assay_score_op(&s, cases, 2);
+    near(s.score, 77.5);
+    assert_true(isnan(s.score_lo) && isnan(s.score_hi) && isnan(s.hap_lo) && isnan(s.hap_hi));
+    assert_true(isnan(s.speedup_lo) && !isnan(s.speedup));
 }
 
 /* C38: a case whose timing failed is right but not fast, and does not stand at the baseline. */
 static void c38_failed_timing_is_not_the_baseline(void **state)
 {
-    const struct assay_case_score cases[] = { { true, true, false, NAN, NAN },
-                                              { true, true, true, 0.6, 1.5 } };
+    const struct assay_case_score cases[] = { right, fast(0.6, 1.5) };
     struct assay_op_score s;
 
     (void)state;
@@ -118,15 +177,17 @@ static void c38_failed_timing_is_not_the_baseline(void **state)
     assay_score_op(&s, cases, 1);
     near(s.score, 50);
     assert_true(isnan(s.hap) && isnan(s.speedup));
+    /* nothing was estimated */
+    assert_true(isnan(s.score_lo) && isnan(s.score_hi) && isnan(s.hap_lo) && isnan(s.speedup_hi));
 }
 
 static void nothing_built_scores_nothing(void **state)
 {
-    const struct assay_case_score cases[] = { { false, true, true, 1, 2 },
-                                              { false, false, false, NAN, NAN } };
+    struct assay_case_score cases[] = { fast(1, 2), { .hap = NAN, .speedup = NAN } };
     struct assay_op_score s;
 
     (void)state;
+    cases[0].compiled = cases[0].correct = false;
     assay_score_op(&s, cases, 2);
     assert_true(s.score == 0 && !s.compiled);
     assert_int_equal(s.n_correct, 0);
@@ -152,9 +213,10 @@ static struct assay_row timed_row(const struct assay_op *op, int id, double hap,
     struct assay_row r = row(op, id, ASSAY_PASS);
 
     r.timed = true;
-    r.hap = hap;
+    r.hap = r.hap_lo = r.hap_hi = hap;
     r.time.base_ns = base;
     r.time.cand_ns = cand;
+    r.time.ratio = r.time.ratio_lo = r.time.ratio_hi = cand / base;
     return r;
 }
 
@@ -243,6 +305,57 @@ static void adds_up_tiers(void **state)
     assay_result_release(&r);
 }
 
+/*
+ * b has two cases, a HAP counts 25: 0.25 in [0.2, 0.35], 0.02 of the limit. a has four, it counts
+ * 12.5: 0.8 in [0.7, 0.85], 0.01 of the limit. c does not compile: 0 for certain. The sum is 86.25;
+ * below sqrt((25 * 0.05)^2 + (12.5 * 0.1)^2 + (25 * 0.02 + 12.5 * 0.01)^2) = sqrt(1.5625 + 1.5625 +
+ * 0.390625) = 1.875; above sqrt((25 * 0.1)^2 + (12.5 * 0.05)^2 + 0.390625) = sqrt(7.03125). The
+ * mean HAP of a and b: sqrt(0.05^2 + 0.1^2 + (0.02 + 0.01)^2) / 2 below. The speed-up of a is 1 /
+ * ratio: 3 in [2, 4].
+ */
+static void totals_have_intervals(void **state)
+{
+    struct assay_result r;
+    struct assay_op_score s;
+    struct assay_total_score t;
+
+    (void)state;
+    make_result(&r);
+    r.rows[0].hap_lo = 0.2;
+    r.rows[0].hap_hi = 0.35;
+    r.rows[0].hap_limit = 0.02;
+    r.rows[2].hap_lo = 0.7;
+    r.rows[2].hap_hi = 0.85;
+    r.rows[2].hap_limit = 0.01;
+    r.rows[2].time.ratio_lo = 0.25;
+    r.rows[2].time.ratio_hi = 0.5;
+    assay_result_op_score(&r, 0, &s);
+    near(s.score_lo, 45 - 12.5 * sqrt(0.1 * 0.1 + 0.01 * 0.01));
+    near(s.score_hi, 45 + 12.5 * sqrt(0.05 * 0.05 + 0.01 * 0.01));
+    near(s.speedup_lo, 2);
+    near(s.speedup_hi, 4);
+    assay_result_total(&r, 0, &t);
+    near(t.sum_lo, 86.25 - 1.875);
+    near(t.sum_hi, 86.25 + sqrt(7.03125));
+    near(t.mean_lo, (86.25 - 1.875) / 3);
+    near(t.mean_hi, (86.25 + sqrt(7.03125)) / 3);
+    near(t.hap_lo, 0.525 - sqrt(0.05 * 0.05 + 0.1 * 0.1 + 0.03 * 0.03) / 2);
+    near(t.hap_hi, 0.525 + sqrt(0.1 * 0.1 + 0.05 * 0.05 + 0.03 * 0.03) / 2);
+    assay_result_total(&r, 2, &t);
+    near(t.mean_lo, 41.25 - 25 * sqrt(0.05 * 0.05 + 0.02 * 0.02));
+    assay_result_total(&r, 3, &t); /* nothing timed */
+    assert_true(isnan(t.mean_lo) && isnan(t.mean_hi) && isnan(t.sum_lo) && isnan(t.sum_hi));
+    assert_true(isnan(t.hap_lo) && isnan(t.hap_hi));
+    /* no interval of one case: none of the whole, but of the other tier */
+    r.rows[2].hap_lo = NAN;
+    assay_result_total(&r, 0, &t);
+    near(t.mean, 86.25 / 3);
+    assert_true(isnan(t.mean_lo) && isnan(t.sum_lo) && isnan(t.hap_lo));
+    assay_result_total(&r, 2, &t);
+    assert_true(t.mean_lo < 41.25);
+    assay_result_release(&r);
+}
+
 static void release_leaves_nothing(void **state)
 {
     static const struct assay_result nothing;
@@ -258,14 +371,17 @@ static void release_leaves_nothing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_slowest_unit_bounds),
-        cmocka_unit_test(hap_has_its_anchors),
-        cmocka_unit_test(c36_no_pole),
         cmocka_unit_test(adds_the_three_parts),
+        cmocka_unit_test(independent_cases_add_up_as_squares),
+        cmocka_unit_test(the_limit_does_not_average_away),
+        cmocka_unit_test(intervals_stay_within_the_counted_parts),
+        cmocka_unit_test(speedups_have_an_interval),
+        cmocka_unit_test(unknown_intervals_spread),
         cmocka_unit_test(c38_failed_timing_is_not_the_baseline),
         cmocka_unit_test(nothing_built_scores_nothing),
         cmocka_unit_test(joins_rows_by_operator),
         cmocka_unit_test(adds_up_tiers),
+        cmocka_unit_test(totals_have_intervals),
         cmocka_unit_test(release_leaves_nothing),
     };
 

@@ -52,6 +52,12 @@ static void put_slots(struct cpu_case *k, const struct assay_start *s, bool out,
     }
 }
 
+/* What to map of an arena: whole pages, of whatever size they are. */
+static uint64_t mapped(const struct assay_shared *m, size_t bytes)
+{
+    return m->huge ? round_up(bytes, (size_t)2 << 20) : bytes;
+}
+
 static void put_case(struct cpu_case *k, const struct assay_start *s, uint32_t n_views)
 {
     uint64_t need = 2 * (uint64_t)(s->in_stride + s->out_stride);
@@ -64,8 +70,8 @@ static void put_case(struct cpu_case *k, const struct assay_start *s, uint32_t n
     k->n_views = n_views;
     k->in_stride = s->in_stride;
     k->out_stride = s->out_stride;
-    k->in_bytes = (uint64_t)s->n_sets * s->in_stride;
-    k->out_bytes = (uint64_t)s->n_sets * s->out_stride;
+    k->in_bytes = mapped(s->in, (size_t)s->n_sets * s->in_stride);
+    k->out_bytes = mapped(s->out, (size_t)s->n_sets * s->out_stride);
     k->scratch_bytes = need < mib ? mib : need > 1024 * mib ? 1024 * mib : need;
     k->memory_budget = s->in_stride + s->out_stride + k->scratch_bytes + 256 * mib;
     k->threads = s->options->threads;

@@ -8,6 +8,8 @@
 
 #include <sys/types.h>
 
+enum { CPU_MAX_WAITS = 64 };
+
 struct cpu_proc {
     pid_t pid; /* 0: gone */
     struct cpu_ctl *ctl;
@@ -19,6 +21,7 @@ struct cpu_proc {
     const struct assay_op *op;
     uint64_t in_bytes, in_stride;
     double memory_mib;
+    int wait_fd[CPU_MAX_WAITS], n_waits; /* how long its threads waited for a core */
 };
 
 /* Lays out the control memory for a case; *fd is its descriptor, to be closed by the caller. */
@@ -33,7 +36,7 @@ bool cpu_call(void *proc, int set, bool null, double timeout_s, struct assay_fac
 bool cpu_stop(void *proc, struct assay_facts *facts);
 bool cpu_resume(void *proc, struct assay_facts *facts);
 int64_t cpu_used(const void *proc, int set, int output);
-long cpu_switches(const void *proc);
+double cpu_waited_ns(const void *proc);
 void cpu_end(void *proc);
 
 /* build.c */

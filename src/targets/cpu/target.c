@@ -10,6 +10,6 @@ const struct assay_target assay_target_cpu = {
     .stop = cpu_stop,
     .resume = cpu_resume,
     .used = cpu_used,
-    .switches = cpu_switches,
+    .waited_ns = cpu_waited_ns,
     .end = cpu_end,
 };
