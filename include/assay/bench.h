@@ -12,10 +12,11 @@ enum { ASSAY_PATH_MAX = 4096 };
 
 /* Where the parts of an installation are; filled in by the program, which knows where it lies. */
 struct assay_home {
-    char cases[ASSAY_PATH_MAX];   /* data/cases */
-    char kernels[ASSAY_PATH_MAX]; /* holds naive/ and baseline/ */
-    char include[ASSAY_PATH_MAX]; /* holds assay/kernel.h */
-    char child[ASSAY_PATH_MAX];   /* the program assay-child */
+    char cases[ASSAY_PATH_MAX];    /* data/cases */
+    char machines[ASSAY_PATH_MAX]; /* data/machines */
+    char kernels[ASSAY_PATH_MAX];  /* holds naive/ and baseline/ */
+    char include[ASSAY_PATH_MAX];  /* holds assay/kernel.h */
+    char child[ASSAY_PATH_MAX];    /* the program assay-child */
 };
 
 struct assay_progress {
@@ -40,11 +41,28 @@ struct assay_run_options {
     bool seed_given;
     uint64_t seed;
     double budget_s;                     /* timing budget of a case, 1.0 */
+    const enum assay_policy *policy;     /* of all cases; NULL: each has its own */
     const struct assay_machine *machine; /* NULL: measured at the start */
     assay_progress_fn progress;
     void *cookie;
     const volatile int *stop; /* set by a signal handler: finish the case, then end */
 };
+
+/*
+ * Appends the cases of the operators to a suite: our own, or those of an official task tree. With
+ * ops_as_found, operators that the tree does not have are left out; else they are ASSAY_INVALID, as
+ * is a suite without any case.
+ */
+enum assay_status assay_bench_load(struct assay_suite *s, const struct assay_home *home,
+                                   const char *suite, const struct assay_op *const *ops,
+                                   bool ops_as_found, struct assay_err *err);
+/* Operators of an official task tree that this program does not have. */
+int assay_bench_n_foreign(const char *suite);
+/* Is the case named by a selection ("exp/3,exp/4"; NULL, "public", "all": every one)? */
+bool assay_bench_selected(const char *selection, const struct assay_case *c);
+/* ASSAY_INVALID for a selection that names a case which the suite does not have. */
+enum assay_status assay_bench_check_selection(const char *selection, const struct assay_suite *s,
+                                              struct assay_err *err);
 
 /*
  * Plans the rows (denominators are fixed here), marks what a journal already has through resume

@@ -56,6 +56,10 @@ enum assay_status assay_machine_read(struct assay_machine *m, const char *path, 
 enum assay_status assay_machine_write(const struct assay_machine *m, int n, const char *path,
                                       struct assay_err *err);
 
+/* Turns the rates of *m into those of a moment at which the anchors took `now` instead of
+ * m->anchor: memory by the one, all else by the other. Unknown anchors change nothing. */
+void assay_machine_drift(struct assay_machine *m, const struct assay_anchor *now);
+
 /* Names this machine (processor, kernel, compiler, date) and leaves all peaks unknown. */
 void assay_machine_name(struct assay_machine *m, int n_threads);
 

@@ -25,6 +25,7 @@ struct assay_row {
     struct assay_time time;
     struct assay_pair
         *pairs; /* time.n_pairs entries, owned by the result's arena; NULL when read without */
+    struct assay_anchor anchor; /* beside the pairs: lower quartiles; t_hw_ns is drifted by it */
     double t_hw_ns;
     double t_hw_spread; /* relative repeatability of the unit that sets it; 0: not known */
     enum assay_unit bottleneck;
@@ -46,6 +47,26 @@ struct assay_build_row {
     double wall_s;
 };
 
+/* What a run shows about itself: measurements whose result is known beforehand. */
+#define ASSAY_CONTROL_MAP(X)                                            \
+    X(SAME, "same", "the baseline against itself: ratio 1")             \
+    X(SLOWER, "slower", "the baseline against itself 5 % slower")       \
+    X(SWAPPED, "swapped", "roles swapped: the reciprocal of the ratio") \
+    X(NULL, "null", "a kernel that does nothing: no time, in cand_ns")
+
+enum assay_control_kind {
+#define X(name, text, help) ASSAY_CONTROL_##name,
+    ASSAY_CONTROL_MAP(X)
+#undef X
+        ASSAY_N_CONTROLS
+};
+#define ASSAY_CONTROL_SLOWDOWN 0.05
+
+struct assay_control {
+    enum assay_control_kind kind;
+    struct assay_row row; /* measured as any other; timed false: could not be */
+};
+
 struct assay_manifest {
     char version[32];
     char submission[256], baseline[256], suite[256];
@@ -59,6 +80,7 @@ struct assay_manifest {
     bool seed_given; /* --seed: a debugging run, marked */
     uint64_t seed;
     char cases[256]; /* the selection, as given */
+    char policy[8];  /* "case": that of each case, else "cold" or "warm" for all */
 };
 
 struct assay_result {
@@ -68,6 +90,8 @@ struct assay_result {
     int n_builds;
     struct assay_row *rows; /* grouped by operator in the same order */
     int n_rows;
+    struct assay_control *controls; /* as they were measured; room for all kinds for each build */
+    int n_controls;
     bool interrupted;
     double wall_s;
     struct assay_arena arena; /* owns rows, builds, pairs, diagnostics */
@@ -91,6 +115,24 @@ struct assay_total_score {
 /* tier 0: all (L1..L4). */
 void assay_result_total(const struct assay_result *r, int tier, struct assay_total_score *t);
 
+/* What the controls and the spread of the times say of the measurement itself. */
+struct assay_evidence {
+    int n[ASSAY_N_CONTROLS], n_kept[ASSAY_N_CONTROLS]; /* measured; that came out as they must:
+        SAME: the interval holds 1. SLOWER: it lies above 1. SWAPPED: it overlaps the reciprocal of
+        the case's own. NULL: within 10 % of a null call. */
+    double same_error;                                 /* median of |ratio - 1| of SAME */
+    double slower_ratio;                               /* median ratio of SLOWER: 1.05 is true */
+    double null_left_ns;                               /* median of what is left of nothing */
+    int n_timed;                                       /* cases of the run; of these: */
+    double detect, detect90; /* relative difference that half, that nine of ten would have shown */
+    double discarded;        /* share of pairs left out */
+    double memory_lo, memory, memory_hi; /* drift of the memory anchor: 0.02 is 2 % slower than at
+                                            calibration; lowest, median, highest; NaN: unknown */
+    double compute;                      /* median drift of the other anchor */
+};
+/* NaN where nothing was measured. ASSAY_NOMEM only. */
+enum assay_status assay_result_evidence(const struct assay_result *r, struct assay_evidence *e);
+
 /* ---- sinks: called as results come ----------------------------------------------------------- */
 
 /* One sink a file under src/report/. Every hook may be NULL. */
@@ -102,6 +144,8 @@ struct assay_sink {
                                struct assay_err *err);
     enum assay_status (*row)(void *self, const struct assay_result *r, int row,
                              struct assay_err *err);
+    enum assay_status (*control)(void *self, const struct assay_result *r, int control,
+                                 struct assay_err *err);
     enum assay_status (*end)(void *self, const struct assay_result *r, struct assay_err *err);
 };
 

@@ -24,6 +24,7 @@
 
 #include "assay/case.h"
 #include "assay/judge.h"
+#include "assay/machine.h"
 
 /* What happened in a process, as seen from outside. verdict PASS: it did what was asked. */
 struct assay_facts {
@@ -44,6 +45,7 @@ struct assay_built {
     char *diagnostics; /* trimmed and scrubbed, malloc'ed, NULL: none */
     char hash[65]; /* SHA-256 of the library, hex; the same sources and compiler give the same */
     char compiler[128]; /* first line of its --version */
+    double slowdown;    /* controls: every call takes this share longer */
     double wall_s;
 };
 void assay_built_release(struct assay_built *b);
@@ -64,7 +66,7 @@ struct assay_block {
     int n_calls;      /* on sets 0 .. n_calls - 1, in this order */
     bool flush;       /* cold: inputs and outputs of these sets leave the caches first */
     bool time_null;   /* measure null_ns too */
-    bool null_kernel; /* the calls are null calls: what is left of them is the clock's error */
+    bool null_kernel; /* any number of null calls: what is left of them is the clock's error */
     double timeout_s; /* for each call */
 };
 
@@ -79,6 +81,9 @@ void assay_session_close(struct assay_session *s);
  * assay_session_set_aside() copies to. Not while a side runs. ASSAY_NOMEM: not runnable here. */
 enum assay_status assay_session_reserve(struct assay_session *s, size_t in_bytes, size_t out_bytes,
                                         bool aside, struct assay_err *err);
+/* Times the fixed kernels once, in the arenas and while all sides are stopped: the outputs there
+ * are lost. */
+void assay_session_anchor(struct assay_session *s, struct assay_anchor *a);
 /* True when the arenas lie in pages of 2 MiB: see huge.c. */
 bool assay_session_huge(const struct assay_session *s);
 /* A failed or absent build is a fact in *b; errors are ours. */

@@ -9,11 +9,20 @@
 #include "assay/machine.h"
 #include "assay/time.h"
 
+/* The work of a complete argument set as a machine counts it: on the units of its kind. */
+struct assay_work assay_limit_work(const struct assay_op *op, const struct assay_args *a,
+                                   const struct assay_machine *m);
+
 /* T_HW in ns of a work on a machine, and the unit that bounds it: the longest of its engines, each
- * of which takes the sum of its units. Cold: the data come from memory. Warm: they may live in the
- * smallest level that holds them all, and move at its best rate. */
+ * of which takes the sum of its units. Cold: the data come from memory. Warm: they lie as deep in
+ * the levels as they fit, and each level moves what the smaller ones cannot hold, reading and
+ * writing at the same time. */
 double assay_limit_ns(const struct assay_work *w, const struct assay_machine *m, bool warm,
                       enum assay_unit *bottleneck);
+/* What the engine of unit u needs of it, in ns; 0 where it has nothing to do or its rates are
+ * unknown. */
+double assay_engine_ns(const struct assay_work *w, const struct assay_machine *m, bool warm,
+                       enum assay_unit u);
 
 /* Relative repeatability of the unit that sets a limit, as the machine was measured: of the level
  * that holds the data where the unit is a cache. 0: published or not known. */

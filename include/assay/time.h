@@ -71,6 +71,8 @@ bool assay_plan_wants_round(const struct assay_plan *p);
 /* True when there are as many rounds and pairs as an interval needs. */
 bool assay_plan_enough(const struct assay_plan *p);
 void assay_plan_estimate(const struct assay_plan *p, struct assay_time *t);
+/* Quantile q of n > 0 values, linear between neighbours; sorts them. */
+double assay_quantile(double *v, int n, double q);
 /* The raw pairs, borrowed until the plan is freed or added to. */
 const struct assay_pair *assay_plan_pairs(const struct assay_plan *p, int *n);
 

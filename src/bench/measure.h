@@ -16,6 +16,7 @@ struct measure_setup {
     const struct assay_case *c;
     const struct assay_built *built[N_ROLES]; /* [BASE] NULL: no timing */
     uint64_t seed;
+    double *saved_s; /* of the budgets of cases before, updated */
     struct assay_arena *scratch;     /* reset by every case */
     struct assay_arena *keep;        /* of the result: pairs */
     struct assay_manifest *manifest; /* trust is noted here */
@@ -30,6 +31,13 @@ int assay__measure_sets(const struct assay_args *args, bool timing);
  */
 enum assay_status assay__measure(struct assay_row *row, const struct measure_setup *m,
                                  struct assay_err *err);
+
+/* controls.c: measures the controls of the operator of m->c that r does not have yet, each on one
+ * of its timed cases (cases: as r->rows), and tells of each. Errors are those of tell. */
+typedef enum assay_status (*assay__control_fn)(void *ctx, int control, struct assay_err *err);
+enum assay_status assay__controls(struct assay_result *r, const struct measure_setup *m,
+                                  const struct assay_case *const *cases, assay__control_fn tell,
+                                  void *ctx, struct assay_err *err);
 
 /* judge_set.c: sets of one case under the full standard. */
 struct judged {

@@ -26,67 +26,10 @@ struct run {
     char baseline[ASSAY_PATH_MAX];
     int n_done_now; /* rows measured in this run, for the ETA */
     double start, measuring;
+    double saved_s; /* of the budgets of cases so far */
 };
 
 /* ---- planning -------------------------------------------------------------------------------- */
-
-static enum assay_status load_cases(struct run *run, struct assay_err *err)
-{
-    const struct assay_run_options *o = run->o;
-    char path[ASSAY_PATH_MAX + 64];
-    bool missing = false;
-
-    for (int i = 0; o->ops[i]; i++) {
-        if (o->suite) {
-            enum assay_status st = assay_suite_add_official(&run->suite, o->ops[i], o->suite, err);
-
-            missing |= st == ASSAY_UNSUPPORTED;
-            if (st && !(st == ASSAY_UNSUPPORTED && o->ops_as_found))
-                return st == ASSAY_UNSUPPORTED ? ASSAY_INVALID : st;
-            continue;
-        }
-        snprintf(path, sizeof path, "%s/%s.json", o->home->cases, o->ops[i]->name);
-        ASSAY_TRY(assay_suite_add_own(&run->suite, o->ops[i], path, err));
-    }
-    if (run->suite.n)
-        return ASSAY_OK;
-    return missing ? ASSAY_INVALID : assay_fail(err, ASSAY_INVALID, "no cases to run");
-}
-
-/* Is the case named by the selection ("exp/3,exp/4")? */
-static bool selected(const char *selection, const struct assay_case *c)
-{
-    char name[80];
-    size_t n;
-
-    if (!selection || !strcmp(selection, "public") || !strcmp(selection, "all"))
-        return true;
-    n = (size_t)snprintf(name, sizeof name, "%s/%d", c->op->name, c->id);
-    for (const char *p = selection; *p; p += strcspn(p, ","), p += *p == ',')
-        if (strcspn(p, ",") == n && !strncmp(p, name, n))
-            return true;
-    return false;
-}
-
-/* Every name of the selection must be a case. */
-static enum assay_status check_selection(const struct run *run, struct assay_err *err)
-{
-    const char *s = run->o->cases;
-
-    if (!s || !strcmp(s, "public") || !strcmp(s, "all"))
-        return ASSAY_OK;
-    for (const char *p = s; *p; p += strcspn(p, ","), p += *p == ',') {
-        char one[80];
-        bool found = false;
-
-        snprintf(one, sizeof one, "%.*s", (int)strcspn(p, ","), p);
-        for (int i = 0; i < run->suite.n && !found; i++)
-            found = selected(one, &run->suite.cases[i]);
-        if (!found)
-            return assay_fail(err, ASSAY_INVALID, "no case '%s' in the suite", one);
-    }
-    return ASSAY_OK;
-}
 
 /* Rows for every selected case, builds for every operator that has one: the denominators. */
 static enum assay_status plan_rows(struct run *run, struct assay_err *err)
@@ -94,16 +37,17 @@ static enum assay_status plan_rows(struct run *run, struct assay_err *err)
     struct assay_result *r = run->r;
     size_t n = (size_t)run->suite.n;
 
-    ASSAY_TRY(check_selection(run, err));
+    ASSAY_TRY(assay_bench_check_selection(run->o->cases, &run->suite, err));
     r->rows = assay_arena_zero(&r->arena, n * sizeof *r->rows);
     r->builds = assay_arena_zero(&r->arena, n * sizeof *r->builds);
+    r->controls = assay_arena_zero(&r->arena, n * ASSAY_N_CONTROLS * sizeof *r->controls);
     run->cases = assay_alloc(n * sizeof(const struct assay_case *));
-    if (!r->rows || !r->builds || !run->cases)
+    if (!r->rows || !r->builds || !r->controls || !run->cases)
         return assay_fail(err, ASSAY_NOMEM, "out of memory for %zu cases", n);
     for (size_t i = 0; i < n; i++) {
         const struct assay_case *c = &run->suite.cases[i];
 
-        if (!selected(run->o->cases, c))
+        if (!assay_bench_selected(run->o->cases, c))
             continue;
         if (!r->n_builds || r->builds[r->n_builds - 1].op != c->op)
             r->builds[r->n_builds++].op = c->op;
@@ -136,6 +80,10 @@ static void fill_manifest(struct run *run)
     m->rules = o->rules;
     m->threads = o->threads;
     m->timing = o->timing;
+    snprintf(m->policy, sizeof m->policy, "%s",
+             !o->policy                 ? "case"
+             : *o->policy == ASSAY_WARM ? "warm"
+                                        : "cold");
     m->seed_given = o->seed_given;
     m->seed = o->seed_given ? o->seed : 0;
     memcpy(m->cpu, run->r->machine.cpu, sizeof m->cpu);
@@ -241,30 +189,41 @@ static bool stopped(const struct run *run)
     return run->o->stop && *run->o->stop;
 }
 
+static enum assay_status tell_control(void *ctx, int control, struct assay_err *err)
+{
+    struct run *run = ctx;
+
+    for (int s = 0; s < run->n_sinks; s++)
+        if (run->sinks[s].control)
+            ASSAY_TRY(run->sinks[s].control(run->sinks[s].self, run->r, control, err));
+    return ASSAY_OK;
+}
+
 static enum assay_status measure_rows(struct run *run, int build, struct assay_built built[N_ROLES],
                                       struct assay_err *err)
 {
     struct assay_result *r = run->r;
     const struct assay_op *op = r->builds[build].op;
-    /* drawn now, after the build: no source can know it */
-    uint64_t seed = run->o->seed_given ? run->o->seed : assay_seed_draw();
+    struct measure_setup m = {
+        .options = run->o,
+        .session = run->session,
+        .machine = &r->machine,
+        .built = { run->o->timing ? &built[BASE] : NULL, &built[CAND] },
+        /* drawn now, after the build: no source can know it */
+        .seed = run->o->seed_given ? run->o->seed : assay_seed_draw(),
+        .saved_s = &run->saved_s,
+        .scratch = &run->scratch,
+        .keep = &r->arena,
+        .manifest = &r->manifest,
+    };
     int timeouts = 0;
 
     for (int i = 0; i < r->n_rows && !stopped(run); i++) {
         struct assay_row *row = &r->rows[i];
-        struct measure_setup m = {
-            .options = run->o,
-            .session = run->session,
-            .machine = &r->machine,
-            .c = run->cases[i],
-            .built = { run->o->timing ? &built[BASE] : NULL, &built[CAND] },
-            .seed = seed,
-            .scratch = &run->scratch,
-            .keep = &r->arena,
-            .manifest = &r->manifest,
-        };
         struct assay_err why = { 0 };
 
+        if (row->op == op)
+            m.c = run->cases[i];
         if (row->op != op || row->done)
             continue;
         progress(run, "measure", op, row->case_id);
@@ -272,12 +231,15 @@ static enum assay_status measure_rows(struct run *run, int build, struct assay_b
             fail_row(row, &r->builds[build]);
         else if (assay__measure(row, &m, &why) == ASSAY_NOMEM)
             assay_arena_release(&run->scratch);
-        row->seed = seed;
+        row->seed = m.seed;
         timeouts = row->verdict == ASSAY_TIMED_OUT ? timeouts + 1 : 0;
         run->n_done_now++;
         ASSAY_TRY(tell_row(run, i, err));
     }
-    return ASSAY_OK;
+    if (!m.built[BASE] || !built[BASE].compiled || stopped(run))
+        return ASSAY_OK;
+    progress(run, "controls", op, 0);
+    return assay__controls(r, &m, run->cases, tell_control, run, err);
 }
 
 /* Rows taken from a journal count only for the library that they were measured with. */
@@ -290,6 +252,9 @@ static void forget_other_library(struct assay_result *r, int build, const char *
             r->rows[i] = (struct assay_row){ .op = r->rows[i].op,
                                              .case_id = r->rows[i].case_id,
                                              .hap = NAN };
+    for (int i = r->n_controls - 1; i >= 0; i--)
+        if (r->controls[i].row.op == r->builds[build].op)
+            r->controls[i] = r->controls[--r->n_controls];
 }
 
 static bool has_open_rows(const struct assay_result *r, const struct assay_op *op)
@@ -382,9 +347,12 @@ static enum assay_status open_session(struct run *run, struct assay_err *err)
 
 static enum assay_status begin(struct run *run, const char *resume, struct assay_err *err)
 {
+    const struct assay_run_options *o = run->o;
     int n_found = 0;
 
-    ASSAY_TRY(load_cases(run, err));
+    ASSAY_TRY(assay_bench_load(&run->suite, o->home, o->suite, o->ops, o->ops_as_found, err));
+    for (int i = 0; o->policy && i < run->suite.n; i++)
+        run->suite.cases[i].policy = *o->policy;
     ASSAY_TRY(plan_rows(run, err));
     ASSAY_TRY(open_session(run, err));
     ASSAY_TRY(know_machine(run, err));

@@ -9,7 +9,7 @@
 /* What the options fill in. */
 struct choice {
     const char *op, *cases, *suite, *baseline, *machine, *json;
-    int tier, target, threads, rules;
+    int tier, target, threads, rules, policy;
     bool no_timing, seed_given, resume, quiet, verbose;
     uint64_t seed;
     double budget_s;
@@ -142,6 +142,7 @@ static int run_choice(const struct choice *c, const char *submission)
         .seed = c->seed,
         .budget_s = c->budget_s,
     };
+    static const enum assay_policy policies[] = { ASSAY_COLD, ASSAY_WARM };
     enum assay_status st;
     int code = check_choice(c, submission);
 
@@ -149,15 +150,20 @@ static int run_choice(const struct choice *c, const char *submission)
         return code;
     if (!assay__select_ops(&s, "run", c->op, c->cases, c->tier))
         return ASSAY__EXIT_USAGE;
+    if (c->policy > 0)
+        o.policy = &policies[c->policy - 1];
     o.ops = s.ops;
     o.ops_as_found = !c->op && (!c->cases || !strcmp(c->cases, "public"));
     st = assay__home_find(&home, &err);
     if (st)
         return assay__failure("run", st, &err);
     if (c->machine) {
-        st = assay_machine_read(&machine, c->machine, 0, &err);
+        st = assay_machine_read(&machine, c->machine, c->threads, &err);
         if (st)
             return assay__failure("run", ASSAY_INVALID, &err);
+        if (machine.kind != ASSAY_MACHINE_CPU)
+            return assay__usage_error("run", "%s is an accelerator, kernels run on this processor",
+                                      c->machine);
         o.machine = &machine;
     }
     return measure(c, &o);
@@ -188,6 +194,9 @@ static int run(int argc, char **argv)
           .help = "seed of the inputs, for debugging: marks the result", .given = &c.seed_given },
         { "budget", 0, ASSAY__OPT_NUMBER, &c.budget_s, "SECONDS",
           .help = "time for timing a case; default: 1", .min = 0.001, .max = 3600 },
+        { "policy", 0, ASSAY__OPT_CHOICE, &c.policy, "case|cold|warm",
+          .help = "what the caches hold when a timed call starts;\ndefault: what each case says, "
+                  "which is cold" },
         { "machine", 0, ASSAY__OPT_STRING, &c.machine, "FILE",
           .help = "profile from `assay calibrate --json FILE`;\n"
                   "default: measured at the start" },

@@ -33,8 +33,8 @@ static enum assay_status find_bin(char *dir, struct assay_err *err)
     return ASSAY_OK;
 }
 
-/* bin/assay, libexec/assay/assay-child, share/assay/{cases,kernels}, include/assay/kernel.h under
- * one prefix. */
+/* bin/assay, libexec/assay/assay-child, share/assay/{cases,kernels,machines},
+ * include/assay/kernel.h under one prefix. */
 static enum assay_status find_installed(struct assay_home *home, const char *prefix, bool *found,
                                         struct assay_err *err)
 {
@@ -47,6 +47,7 @@ static enum assay_status find_installed(struct assay_home *home, const char *pre
         return ASSAY_OK;
     ASSAY_TRY(join(home->cases, share, "cases", err));
     ASSAY_TRY(join(home->kernels, share, "kernels", err));
+    ASSAY_TRY(join(home->machines, share, "machines", err));
     return join(home->include, prefix, "include", err);
 }
 
@@ -68,6 +69,7 @@ enum assay_status assay__home_find(struct assay_home *home, struct assay_err *er
         return ASSAY_OK;
     ASSAY_TRY(join(home->cases, ASSAY_SOURCE_DIR, "data/cases", err));
     ASSAY_TRY(join(home->kernels, ASSAY_SOURCE_DIR, "kernels", err));
+    ASSAY_TRY(join(home->machines, ASSAY_SOURCE_DIR, "data/machines", err));
     ASSAY_TRY(join(home->include, ASSAY_SOURCE_DIR, "include", err));
     ASSAY_TRY(join(home->child, bin, "assay-child", err));
     if (!assay__is_dir(home->cases))

@@ -2,6 +2,7 @@
 /* exp: y = base^(scale x + shift); a base of 0 or less stands for e. */
 #include "assay/op.h"
 
+#include "ops/lanes.h"
 #include "ops/map.h"
 #include "ops/sample.h"
 
@@ -77,14 +78,18 @@ static enum assay_status golden(const struct assay_args *a, struct assay_err *er
     return assay__map(a, 1, element, &e);
 }
 
+/* One operation a result: scale, shift and base change constants of the range reduction only. */
 static void work(const struct assay_args *a, struct assay_work *w)
 {
-    double n = assay__elements(&a->in[0]);
-    bool plain = !(a->attr[BASE].f > 0) && a->attr[SCALE].f == 1 && a->attr[SHIFT].f == 0;
+    assay__add_lanes(w, &a->out[0], 1);
+}
 
-    w->amount[ASSAY_UNIT_TRANS] += n;
-    if (!plain)
-        w->amount[ASSAY_UNIT_FMA_F32] += 2 * n; /* scale and shift, ln(base) folded into both */
+/* 2 for e^x, 1 for each attribute that does something; 16-bit numbers are computed in fp32. */
+static void work_npu(const struct assay_args *a, struct assay_work *w)
+{
+    int attributes = (a->attr[SCALE].f != 1) + (a->attr[SHIFT].f != 0) + (a->attr[BASE].f > 0);
+
+    assay__add_vector_f32(w, &a->in[0], 2 + attributes, 2);
 }
 
 const struct assay_op assay_op_exp = {
@@ -97,5 +102,6 @@ const struct assay_op assay_op_exp = {
     .sample = sample,
     .golden = golden,
     .work = work,
+    .work_npu = work_npu,
     .source = "CANN Bench level 1, Exp",
 };

@@ -2,6 +2,7 @@
 /* foreach_addcdiv_scalar: y = x1 + x2 / x3 scalar, tensor by tensor of three lists. */
 #include "assay/op.h"
 
+#include "ops/lanes.h"
 #include "ops/map.h"
 #include "ops/sample.h"
 
@@ -90,12 +91,17 @@ static enum assay_status golden(const struct assay_args *a, struct assay_err *er
     return assay__map(a, 3, element, &scalar);
 }
 
+/* One operation that takes x3, one that adds x1. The factor costs nothing: the quotient is a
+ * division, or steps that approach scalar / x3 as well as 1 / x3. */
 static void work(const struct assay_args *a, struct assay_work *w)
 {
-    double n = assay__elements(&a->in[X1]);
+    assay__add_lanes(w, &a->out[0], 2);
+}
 
-    w->amount[ASSAY_UNIT_ALU] += n; /* the division */
-    w->amount[ASSAY_UNIT_FMA_F32] += 2 * n;
+/* Division, product, sum. */
+static void work_npu(const struct assay_args *a, struct assay_work *w)
+{
+    assay__add_vector_cast(w, &a->in[X1], 3);
 }
 
 const struct assay_op assay_op_foreach_addcdiv_scalar = {
@@ -112,5 +118,6 @@ const struct assay_op assay_op_foreach_addcdiv_scalar = {
     .infer = infer,
     .golden = golden,
     .work = work,
+    .work_npu = work_npu,
     .source = "CANN Bench level 1, ForeachAddcdivScalar",
 };

@@ -2,6 +2,7 @@
 /* foreach_norm: y = (sum |x|^p)^(1/p) over each tensor of a list, p = scalar. */
 #include "assay/op.h"
 
+#include "ops/lanes.h"
 #include "ops/map.h"
 #include "ops/sample.h"
 
@@ -135,22 +136,35 @@ static enum assay_status golden(const struct assay_args *a, struct assay_err *er
     return ASSAY_OK;
 }
 
+/* Orders that need no power of each element. */
+static bool is_plain(double p)
+{
+    return p == 0 || p == 1 || p == 2 || isinf(p);
+}
+
+/*
+ * Each element is taken into the sum (or maximum, or count) by one operation: squares by an FMA in
+ * fp32 and by a dot product in 16 bits, absolute values by instructions that take them on the way.
+ * Other powers need one more at least: a product, a root, a reciprocal, a table. What follows the
+ * sum is once a tensor.
+ */
 static void work(const struct assay_args *a, struct assay_work *w)
 {
-    double n = assay__elements(&a->in[0]);
     double p = a->attr[SCALAR].f;
 
-    if (p == 2) {
-        w->amount[ASSAY_UNIT_FMA_F32] += 2 * n;
-    } else if (p == 0 || p == 1 || isinf(p)) {
-        w->amount[ASSAY_UNIT_ALU] += n;
-    } else if (p == 3) {
-        w->amount[ASSAY_UNIT_ALU] += n;
-        w->amount[ASSAY_UNIT_FMA_F32] += 2 * n;
-    } else {
-        w->amount[ASSAY_UNIT_TRANS] += 2 * n; /* logarithm and exponential */
-        w->amount[ASSAY_UNIT_ALU] += 2 * n;
-    }
+    if (p == 2 && a->in[0].n > 0 && a->in[0].t[0].dtype == ASSAY_F32)
+        w->amount[ASSAY_UNIT_FMA_F32] += 2 * assay__elements(&a->in[0]);
+    else
+        assay__add_lanes(w, &a->in[0], is_plain(p) ? 1 : 2);
+}
+
+/* In fp32; 2 for the norms of one step an element, 7 where a logarithm and an exponential are
+ * taken. */
+static void work_npu(const struct assay_args *a, struct assay_work *w)
+{
+    double p = a->attr[SCALAR].f;
+
+    assay__add_vector_f32(w, &a->in[0], is_plain(p) || p == -1 ? 2 : 7, 1);
 }
 
 const struct assay_op assay_op_foreach_norm = {
@@ -166,5 +180,6 @@ const struct assay_op assay_op_foreach_norm = {
     .infer = infer,
     .golden = golden,
     .work = work,
+    .work_npu = work_npu,
     .source = "CANN Bench level 1, ForeachNorm",
 };

@@ -2,6 +2,7 @@
 /* gelu: y = x Phi(x), Phi by erf or by the published tanh approximation; -Inf gives NaN in both. */
 #include "assay/op.h"
 
+#include "ops/lanes.h"
 #include "ops/map.h"
 
 #include <math.h>
@@ -50,15 +51,15 @@ static enum assay_status golden(const struct assay_args *a, struct assay_err *er
     return assay__map(a, 1, a->attr[APPROXIMATE].i == TANH ? by_tanh : by_erf, NULL);
 }
 
+/* One operation a result: x Phi(x) is one function of x, whichever way Phi is written. */
 static void work(const struct assay_args *a, struct assay_work *w)
 {
-    double n = assay__elements(&a->in[0]);
-    bool tanh_form = a->attr[APPROXIMATE].i == TANH;
+    assay__add_lanes(w, &a->out[0], 1);
+}
 
-    /* none: x / sqrt 2, x / 2, one FMA; tanh: x x, x / 2, a product and two FMAs */
-    w->amount[ASSAY_UNIT_TRANS] += n;
-    w->amount[ASSAY_UNIT_ALU] += (tanh_form ? 3 : 2) * n;
-    w->amount[ASSAY_UNIT_FMA_F32] += (tanh_form ? 4 : 2) * n;
+static void work_npu(const struct assay_args *a, struct assay_work *w)
+{
+    assay__add_vector_cast(w, &a->in[0], a->attr[APPROXIMATE].i == TANH ? 10 : 6);
 }
 
 const struct assay_op assay_op_gelu = {
@@ -71,5 +72,6 @@ const struct assay_op assay_op_gelu = {
     .attrs = attrs,
     .golden = golden,
     .work = work,
+    .work_npu = work_npu,
     .source = "CANN Bench level 1, Gelu",
 };

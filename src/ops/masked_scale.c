@@ -2,6 +2,7 @@
 /* masked_scale: y = x mask scale; the mask holds numbers of any value, not only 0 and 1. */
 #include "assay/op.h"
 
+#include "ops/lanes.h"
 #include "ops/map.h"
 #include "ops/sample.h"
 
@@ -80,9 +81,16 @@ static enum assay_status golden(const struct assay_args *a, struct assay_err *er
     return assay__map(a, 2, element, &p);
 }
 
+/* One product a result. The scale may be 1, or go into a table of the mask's few values. */
 static void work(const struct assay_args *a, struct assay_work *w)
 {
-    w->amount[ASSAY_UNIT_ALU] += 2 * assay__elements(&a->in[X]);
+    assay__add_lanes(w, &a->out[0], 1);
+}
+
+/* The cast of the mask and two products. */
+static void work_npu(const struct assay_args *a, struct assay_work *w)
+{
+    assay__add_vector(w, &a->in[X], 3);
 }
 
 const struct assay_op assay_op_masked_scale = {
@@ -96,5 +104,6 @@ const struct assay_op assay_op_masked_scale = {
     .check = check,
     .golden = golden,
     .work = work,
+    .work_npu = work_npu,
     .source = "CANN Bench level 1, MaskedScale",
 };

@@ -2,6 +2,7 @@
 /* sigmoid: y = 1 / (1 + e^-x). */
 #include "assay/op.h"
 
+#include "ops/lanes.h"
 #include "ops/map.h"
 
 static const struct assay_param in[] = { { "x", ASSAY_FLOATS, 0, "[...]", NULL }, { 0 } };
@@ -19,12 +20,15 @@ static enum assay_status golden(const struct assay_args *a, struct assay_err *er
     return assay__map(a, 1, element, NULL);
 }
 
+/* One operation a result: as a function of x it needs no division. */
 static void work(const struct assay_args *a, struct assay_work *w)
 {
-    double n = assay__elements(&a->in[0]);
+    assay__add_lanes(w, &a->out[0], 1);
+}
 
-    w->amount[ASSAY_UNIT_TRANS] += n;
-    w->amount[ASSAY_UNIT_ALU] += 2 * n; /* add, divide */
+static void work_npu(const struct assay_args *a, struct assay_work *w)
+{
+    assay__add_vector_cast(w, &a->in[0], 8);
 }
 
 const struct assay_op assay_op_sigmoid = {
@@ -35,5 +39,6 @@ const struct assay_op assay_op_sigmoid = {
     .out = out,
     .golden = golden,
     .work = work,
+    .work_npu = work_npu,
     .source = "CANN Bench level 1, Sigmoid",
 };

@@ -2,6 +2,7 @@
 /* swi_glu: the input is split in half along dim into a and b; y = a sigmoid(a) b. */
 #include "assay/op.h"
 
+#include "ops/lanes.h"
 #include "ops/map.h"
 #include "ops/sample.h"
 
@@ -105,12 +106,15 @@ static enum assay_status golden(const struct assay_args *a, struct assay_err *er
     return ASSAY_OK;
 }
 
+/* Two operations a result: a sigmoid(a) is one function of a, then the product with b. */
 static void work(const struct assay_args *a, struct assay_work *w)
 {
-    double n = assay__elements(&a->out[0]);
+    assay__add_lanes(w, &a->out[0], 2);
+}
 
-    w->amount[ASSAY_UNIT_TRANS] += n;
-    w->amount[ASSAY_UNIT_ALU] += 4 * n; /* add, divide, two products */
+static void work_npu(const struct assay_args *a, struct assay_work *w)
+{
+    assay__add_vector(w, &a->out[0], 10);
 }
 
 const struct assay_op assay_op_swi_glu = {
@@ -125,6 +129,7 @@ const struct assay_op assay_op_swi_glu = {
     .infer = infer,
     .golden = golden,
     .work = work,
+    .work_npu = work_npu,
     .f32_reference = true,
     .source = "CANN Bench level 1, SwiGlu",
 };

@@ -109,6 +109,33 @@ static enum assay_status parse_rows(struct assay_result *r, const json_t *list,
     return check_groups(r, err);
 }
 
+static enum assay_status parse_controls(struct assay_result *r, const json_t *list,
+                                        assay_op_find_fn find, struct assay_err *err)
+{
+    size_t n = json_array_size(list);
+    char where[WHERE_MAX];
+
+    if (n > MAX_ROWS)
+        return assay_fail(err, ASSAY_PARSE, "%zu controls, at most %d", n, (int)MAX_ROWS);
+    r->controls = assay_arena_array(&r->arena, n + 1, sizeof *r->controls);
+    if (!r->controls)
+        return assay_fail(err, ASSAY_NOMEM, "out of memory for %zu controls", n);
+    for (size_t i = 0; i < n; i++) {
+        struct assay_control *c = &r->controls[i];
+        const json_t *j = json_array_get(list, i);
+        const struct assay_op *op;
+        json_t *row;
+
+        snprintf(where, sizeof where, "controls[%zu]", i);
+        ASSAY_TRY(assay__json_object(j, where, "row", &row, err));
+        ASSAY_TRY(find_op(&op, row, where, find, err));
+        ASSAY_TRY(assay__result_get_control(c, &r->arena, j, where, err));
+        c->row.op = op;
+        r->n_controls++;
+    }
+    return ASSAY_OK;
+}
+
 static enum assay_status parse_root(struct assay_result *r, const json_t *root,
                                     assay_op_find_fn find, struct assay_err *err)
 {
@@ -124,7 +151,9 @@ static enum assay_status parse_root(struct assay_result *r, const json_t *root,
     ASSAY_TRY(assay__json_array(root, "result", "builds", &j, err));
     ASSAY_TRY(parse_builds(r, j, find, err));
     ASSAY_TRY(assay__json_array(root, "result", "cases", &j, err));
-    return parse_rows(r, j, find, err);
+    ASSAY_TRY(parse_rows(r, j, find, err));
+    ASSAY_TRY(assay__json_array(root, "result", "controls", &j, err));
+    return parse_controls(r, j, find, err);
 }
 
 enum assay_status assay__result_parse(struct assay_result *r, const char *text, size_t len,

@@ -114,6 +114,20 @@ static enum assay_status on_row(void *self, const struct assay_result *r, int ro
     return write_line(j, &line, err);
 }
 
+static enum assay_status on_control(void *self, const struct assay_result *r, int control,
+                                    struct assay_err *err)
+{
+    struct journal *j = self;
+    struct assay_text line = { 0 };
+
+    if (!j->file)
+        return ASSAY_OK;
+    assay_text_add(&line, "{\"kind\":\"control\",\"control\":");
+    assay__result_put_control(&line, &r->controls[control]);
+    assay_text_add(&line, "}");
+    return write_line(j, &line, err);
+}
+
 /* A resumed run whose rows came from a finished file starts its journal with them. */
 static enum assay_status on_begin(void *self, const struct assay_result *r, struct assay_err *err)
 {
@@ -129,6 +143,8 @@ static enum assay_status on_begin(void *self, const struct assay_result *r, stru
     for (int i = 0; fresh && i < r->n_rows; i++)
         if (r->rows[i].done)
             ASSAY_TRY(on_row(j, r, i, err));
+    for (int i = 0; fresh && i < r->n_controls; i++)
+        ASSAY_TRY(on_control(j, r, i, err));
     return ASSAY_OK;
 }
 
@@ -236,6 +252,7 @@ enum assay_status assay_report_json_open(struct assay_sink *sink, const char *pa
                                  .begin = on_begin,
                                  .build = on_build,
                                  .row = on_row,
+                                 .control = on_control,
                                  .end = on_end };
     if (!j)
         return assay_fail(err, ASSAY_NOMEM, "out of memory for a report");

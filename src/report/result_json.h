@@ -15,6 +15,7 @@ void assay__result_put_manifest(struct assay_text *t, const struct assay_manifes
 void assay__result_put_machine(struct assay_text *t, const struct assay_machine *m);
 void assay__result_put_build(struct assay_text *t, const struct assay_build_row *b);
 void assay__result_put_row(struct assay_text *t, const struct assay_row *row);
+void assay__result_put_control(struct assay_text *t, const struct assay_control *c);
 void assay__result_put_result(struct assay_text *t, const struct assay_result *r);
 
 /* The reverse. `where` stands in front of errors. get_build and get_row leave .op to the caller;
@@ -29,6 +30,9 @@ enum assay_status assay__result_get_build(struct assay_build_row *b, struct assa
                                           struct assay_err *err);
 enum assay_status assay__result_get_row(struct assay_row *row, struct assay_arena *arena,
                                         const json_t *j, const char *where, struct assay_err *err);
+enum assay_status assay__result_get_control(struct assay_control *c, struct assay_arena *arena,
+                                            const json_t *j, const char *where,
+                                            struct assay_err *err);
 /* Fails unless root is an object of a format that this program reads. */
 enum assay_status assay__result_check_format(const json_t *root, const char *where,
                                              struct assay_err *err);

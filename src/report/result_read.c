@@ -2,6 +2,7 @@
 /* result_read.c: reads what result_write.c writes. Files may come from anywhere: every field is
  * checked. */
 #include "report/result_json.h"
+#include "report/summary.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -118,6 +119,7 @@ enum assay_status assay__result_get_manifest(struct assay_manifest *m, const jso
     ASSAY_TRY(get_string(&in, j, "baseline", m->baseline, sizeof m->baseline));
     ASSAY_TRY(get_string(&in, j, "suite", m->suite, sizeof m->suite));
     ASSAY_TRY(get_string(&in, j, "cases", m->cases, sizeof m->cases));
+    ASSAY_TRY(get_string(&in, j, "policy", m->policy, sizeof m->policy));
     ASSAY_TRY(get_string(&in, j, "target", m->target, sizeof m->target));
     ASSAY_TRY(get_string(&in, j, "trust", m->trust, sizeof m->trust));
     ASSAY_TRY(get_bool(&in, j, "trusted", &m->trusted));
@@ -133,11 +135,88 @@ enum assay_status assay__result_get_manifest(struct assay_manifest *m, const jso
     return get_string(&in, j, "date", m->date, sizeof m->date);
 }
 
+/* A unit that is missing has no known rate; one that is not known here is passed over. */
+static enum assay_status get_machine_units(struct assay_machine *m, const struct reader *in,
+                                           const json_t *j)
+{
+    json_t *units, *unit;
+
+    ASSAY_TRY(assay__json_object(j, in->where, "units", &units, in->err));
+    for (int u = 0; u < ASSAY_N_UNITS; u++) {
+        const char *name = assay_unit_name((enum assay_unit)u);
+
+        if (!assay__json_has(units, name))
+            continue;
+        ASSAY_TRY(assay__json_object(units, in->where, name, &unit, in->err));
+        ASSAY_TRY(assay__json_number(unit, in->where, "peak", &m->peak[u], in->err));
+        ASSAY_TRY(get_number(in, unit, "spread", &m->spread[u]));
+    }
+    return ASSAY_OK;
+}
+
+static enum assay_status get_machine_levels(struct assay_machine *m, const struct reader *in,
+                                            const json_t *j)
+{
+    json_t *list;
+    size_t n;
+
+    ASSAY_TRY(assay__json_array(j, in->where, "levels", &list, in->err));
+    n = json_array_size(list);
+    if (n > ASSAY_MAX_LEVELS)
+        return assay_fail(in->err, ASSAY_PARSE, "%s: field 'levels': %zu levels, at most %d",
+                          in->where, n, (int)ASSAY_MAX_LEVELS);
+    for (size_t i = 0; i < n; i++) {
+        const json_t *level = json_array_get(list, i);
+        struct assay_level *l = &m->level[i];
+
+        ASSAY_TRY(get_string(in, level, "name", l->name, sizeof l->name));
+        ASSAY_TRY(get_number(in, level, "bytes", &l->bytes));
+        if (isnan(l->bytes)) /* null: memory */
+            l->bytes = (double)INFINITY;
+        ASSAY_TRY(get_number(in, level, "read", &l->read));
+        ASSAY_TRY(get_number(in, level, "write", &l->write));
+        ASSAY_TRY(get_number(in, level, "copy", &l->copy));
+        ASSAY_TRY(get_number(in, level, "spread", &l->spread));
+    }
+    m->n_levels = (int)n;
+    return ASSAY_OK;
+}
+
+/* What files of earlier programs do not have, and what only published rates come with. */
+static enum assay_status get_machine_more(struct assay_machine *m, const struct reader *in,
+                                          const json_t *j)
+{
+    static const char *const kinds[] = { "cpu", "npu" };
+    json_t *anchor;
+    int kind = 0;
+
+    if (assay__json_has(j, "kind"))
+        ASSAY_TRY(get_name(in, j, "kind", kinds, 2, &kind));
+    m->kind = kind ? ASSAY_MACHINE_NPU : ASSAY_MACHINE_CPU;
+    if (assay__json_has(j, "isa"))
+        ASSAY_TRY(get_string(in, j, "isa", m->isa, sizeof m->isa));
+    if (assay__json_has(j, "memory"))
+        ASSAY_TRY(get_string(in, j, "memory", m->memory, sizeof m->memory));
+    if (assay__json_has(j, "levels"))
+        ASSAY_TRY(get_machine_levels(m, in, j));
+    if (assay__json_has(j, "anchor")) {
+        ASSAY_TRY(assay__json_object(j, in->where, "anchor", &anchor, in->err));
+        ASSAY_TRY(get_number(in, anchor, "memory_ns", &m->anchor.memory_ns));
+        ASSAY_TRY(get_number(in, anchor, "compute_ns", &m->anchor.compute_ns));
+    }
+    if (m->kind == ASSAY_MACHINE_CPU)
+        return ASSAY_OK;
+    ASSAY_TRY(get_number(in, j, "floor_ns", &m->floor_ns));
+    ASSAY_TRY(get_number(in, j, "write_burst", &m->write_burst));
+    ASSAY_TRY(get_number(in, j, "write_rest", &m->write_rest));
+    ASSAY_TRY(get_bool(in, j, "touched", &m->touched));
+    return get_string(in, j, "source", m->source, sizeof m->source);
+}
+
 enum assay_status assay__result_get_machine(struct assay_machine *m, const json_t *j,
                                             const char *where, struct assay_err *err)
 {
     struct reader in = { where, NULL, err };
-    json_t *units, *unit;
 
     *m = (struct assay_machine){ 0 };
     ASSAY_TRY(get_string(&in, j, "name", m->name, sizeof m->name));
@@ -146,14 +225,8 @@ enum assay_status assay__result_get_machine(struct assay_machine *m, const json_
     ASSAY_TRY(get_string(&in, j, "compiler", m->compiler, sizeof m->compiler));
     ASSAY_TRY(get_string(&in, j, "date", m->date, sizeof m->date));
     ASSAY_TRY(get_int(&in, j, "threads", 0, INT_MAX, &m->threads));
-    ASSAY_TRY(assay__json_object(j, where, "units", &units, err));
-    for (int u = 0; u < ASSAY_N_UNITS; u++) {
-        ASSAY_TRY(
-            assay__json_object(units, where, assay_unit_name((enum assay_unit)u), &unit, err));
-        ASSAY_TRY(assay__json_number(unit, where, "peak", &m->peak[u], err));
-        ASSAY_TRY(get_number(&in, unit, "spread", &m->spread[u]));
-    }
-    return ASSAY_OK;
+    ASSAY_TRY(get_machine_units(m, &in, j));
+    return get_machine_more(m, &in, j);
 }
 
 enum assay_status assay__result_get_build(struct assay_build_row *b, struct assay_arena *arena,
@@ -375,6 +448,8 @@ static enum assay_status get_hap(const struct reader *in, const json_t *j, struc
     if (row->hap_lo > row->hap || row->hap_hi < row->hap)
         return assay_fail(in->err, ASSAY_PARSE, "%s: field 'hap': %g outside its interval [%g, %g]",
                           in->where, row->hap, row->hap_lo, row->hap_hi);
+    ASSAY_TRY(get_up_to(in, j, "anchor_memory_ns", (double)INFINITY, &row->anchor.memory_ns));
+    ASSAY_TRY(get_up_to(in, j, "anchor_compute_ns", (double)INFINITY, &row->anchor.compute_ns));
     ASSAY_TRY(get_number(in, j, "t_hw_ns", &row->t_hw_ns));
     return get_up_to(in, j, "t_hw_spread", (double)INFINITY, &row->t_hw_spread);
 }
@@ -431,6 +506,24 @@ enum assay_status assay__result_get_row(struct assay_row *row, struct assay_aren
     ASSAY_TRY(get_number(&in, j, "wall_s", &row->wall_s));
     ASSAY_TRY(get_match(&in, j, &row->match));
     return get_time(&in, j, row);
+}
+
+enum assay_status assay__result_get_control(struct assay_control *c, struct assay_arena *arena,
+                                            const json_t *j, const char *where,
+                                            struct assay_err *err)
+{
+    const char *kind;
+    json_t *row;
+    int k = 0;
+
+    ASSAY_TRY(assay__json_string(j, where, "control", &kind, err));
+    while (k < ASSAY_N_CONTROLS && strcmp(kind, assay__control_name((enum assay_control_kind)k)))
+        k++;
+    if (k == ASSAY_N_CONTROLS)
+        return assay_fail(err, ASSAY_PARSE, "%s: unknown control '%.40s'", where, kind);
+    *c = (struct assay_control){ .kind = (enum assay_control_kind)k };
+    ASSAY_TRY(assay__json_object(j, where, "row", &row, err));
+    return assay__result_get_row(&c->row, arena, row, where, err);
 }
 
 enum assay_status assay__result_check_format(const json_t *root, const char *where,

@@ -55,6 +55,7 @@ static enum assay_status check_same_run(const struct resume *u, const struct ass
     ASSAY_TRY(same_text(u, "suite", m->suite, now->suite));
     ASSAY_TRY(same_text(u, "target", m->target, now->target));
     ASSAY_TRY(same_text(u, "rules", assay__rules_name(m->rules), assay__rules_name(now->rules)));
+    ASSAY_TRY(same_text(u, "policy", m->policy, now->policy));
     ASSAY_TRY(same_number(u, "threads", (uint64_t)m->threads, (uint64_t)now->threads));
     ASSAY_TRY(same_text(u, "timing", m->timing ? "yes" : "no", now->timing ? "yes" : "no"));
     if (m->timing)
@@ -113,6 +114,45 @@ static enum assay_status take_row(struct resume *u, const json_t *j, const char 
     return ASSAY_OK;
 }
 
+/* Those of operators that are planned, as far as there is room. */
+static enum assay_status take_control(struct resume *u, const json_t *j, const char *where)
+{
+    struct assay_control c;
+    struct assay_result *r = u->r;
+    const char *name;
+    json_t *row;
+
+    ASSAY_TRY(assay__json_object(j, where, "row", &row, u->err));
+    ASSAY_TRY(assay__json_string(row, where, "op", &name, u->err));
+    ASSAY_TRY(assay__result_get_control(&c, &r->arena, j, where, u->err));
+    for (int i = 0;
+         r->controls && i < r->n_builds && r->n_controls < r->n_builds * ASSAY_N_CONTROLS; i++)
+        if (!strcmp(r->builds[i].op->name, name)) {
+            c.row.op = r->builds[i].op;
+            r->controls[r->n_controls++] = c;
+            break;
+        }
+    return ASSAY_OK;
+}
+
+static const struct {
+    const char *kind;
+    enum assay_status (*take)(struct resume *u, const json_t *j, const char *where);
+} lines[] = { { "build", take_build }, { "case", take_row }, { "control", take_control } };
+
+static enum assay_status take_other(struct resume *u, const json_t *root, const char *kind,
+                                    const char *where)
+{
+    json_t *j;
+
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
+        if (!strcmp(kind, lines[i].kind)) {
+            ASSAY_TRY(assay__json_object(root, where, kind, &j, u->err));
+            return lines[i].take(u, j, where);
+        }
+    return assay_fail(u->err, ASSAY_PARSE, "%s: unknown kind '%.40s'", where, kind);
+}
+
 static enum assay_status take_line(struct resume *u, const char *line, size_t len, int number)
 {
     json_t *root = NULL, *j;
@@ -133,16 +173,8 @@ static enum assay_status take_line(struct resume *u, const char *line, size_t le
             st = take_manifest(u, j, where);
     } else if (!st && !u->seen_manifest) {
         st = assay_fail(u->err, ASSAY_PARSE, "%s: no manifest before it", where);
-    } else if (!st && !strcmp(kind, "build")) {
-        st = assay__json_object(root, where, "build", &j, u->err);
-        if (!st)
-            st = take_build(u, j, where);
-    } else if (!st && !strcmp(kind, "case")) {
-        st = assay__json_object(root, where, "case", &j, u->err);
-        if (!st)
-            st = take_row(u, j, where);
     } else if (!st) {
-        st = assay_fail(u->err, ASSAY_PARSE, "%s: unknown kind '%.40s'", where, kind);
+        st = take_other(u, root, kind, where);
     }
     json_decref(root);
     return st;
@@ -194,6 +226,8 @@ static enum assay_status take_finished(struct resume *u, const struct assay_text
         st = take_items(u, root, "builds", take_build);
     if (!st)
         st = take_items(u, root, "cases", take_row);
+    if (!st)
+        st = take_items(u, root, "controls", take_control);
     json_decref(root);
     return st;
 }

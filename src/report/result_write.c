@@ -73,6 +73,7 @@ void assay__result_put_manifest(struct assay_text *t, const struct assay_manifes
     put_string(t, "baseline", m->baseline);
     put_string(t, "suite", m->suite);
     put_string(t, "cases", m->cases);
+    put_string(t, "policy", m->policy);
     put_string(t, "target", m->target);
     put_string(t, "trust", m->trust);
     put_bool(t, "trusted", m->trusted);
@@ -89,23 +90,68 @@ void assay__result_put_manifest(struct assay_text *t, const struct assay_manifes
     assay_text_add(t, "}");
 }
 
+/* The units of the machine's kind, and whatever else has a rate; 0 where it is not known. */
+static void put_machine_units(struct assay_text *t, const struct assay_machine *m)
+{
+    const char *sep = "";
+
+    assay_text_add(t, ",\"units\":{");
+    for (int u = 0; u < ASSAY_N_UNITS; u++) {
+        if ((u >= ASSAY_UNIT_MTE2) != (m->kind == ASSAY_MACHINE_NPU) && m->peak[u] == 0)
+            continue;
+        assay_text_add(t, "%s\"%s\":{\"peak\":", sep, assay_unit_name((enum assay_unit)u));
+        assay__json_add_number(t, m->peak[u]);
+        put_number(t, "spread", m->spread[u]);
+        assay_text_add(t, "}");
+        sep = ",";
+    }
+    assay_text_add(t, "}");
+}
+
+static void put_machine_levels(struct assay_text *t, const struct assay_machine *m)
+{
+    assay_text_add(t, ",\"levels\":[");
+    for (int i = 0; i < m->n_levels; i++) {
+        const struct assay_level *l = &m->level[i];
+
+        assay_text_add(t, "%s{\"name\":", i ? "," : "");
+        assay__json_add_string(t, l->name);
+        put_number(t, "bytes", isinf(l->bytes) ? (double)NAN : l->bytes); /* null: memory */
+        put_number(t, "read", l->read);
+        put_number(t, "write", l->write);
+        put_number(t, "copy", l->copy);
+        put_number(t, "spread", l->spread);
+        assay_text_add(t, "}");
+    }
+    assay_text_add(t, "]");
+}
+
 void assay__result_put_machine(struct assay_text *t, const struct assay_machine *m)
 {
     assay_text_add(t, "{\"name\":");
     assay__json_add_string(t, m->name);
+    put_string(t, "kind", m->kind == ASSAY_MACHINE_NPU ? "npu" : "cpu");
     put_string(t, "cpu", m->cpu);
     put_string(t, "kernel", m->kernel);
     put_string(t, "compiler", m->compiler);
     put_string(t, "date", m->date);
+    put_string(t, "isa", m->isa);
+    put_string(t, "memory", m->memory);
     put_int(t, "threads", m->threads);
-    assay_text_add(t, ",\"units\":{");
-    for (int u = 0; u < ASSAY_N_UNITS; u++) {
-        assay_text_add(t, "%s\"%s\":{\"peak\":", u ? "," : "", assay_unit_name((enum assay_unit)u));
-        assay__json_add_number(t, m->peak[u]);
-        put_number(t, "spread", m->spread[u]);
-        assay_text_add(t, "}");
+    put_machine_units(t, m);
+    put_machine_levels(t, m);
+    assay_text_add(t, ",\"anchor\":{\"memory_ns\":");
+    assay__json_add_number(t, m->anchor.memory_ns);
+    put_number(t, "compute_ns", m->anchor.compute_ns);
+    assay_text_add(t, "}");
+    if (m->kind == ASSAY_MACHINE_NPU) {
+        put_number(t, "floor_ns", m->floor_ns);
+        put_number(t, "write_burst", m->write_burst);
+        put_number(t, "write_rest", m->write_rest);
+        put_bool(t, "touched", m->touched);
+        put_string(t, "source", m->source);
     }
-    assay_text_add(t, "}}");
+    assay_text_add(t, "}");
 }
 
 void assay__result_put_build(struct assay_text *t, const struct assay_build_row *b)
@@ -230,6 +276,8 @@ static void put_hap(struct assay_text *t, const struct assay_row *row)
     put_number(t, "hap", row->hap);
     put_interval(t, "hap", none ? (double)NAN : row->hap_lo, none ? (double)NAN : row->hap_hi);
     put_number(t, "hap_limit", none ? (double)NAN : row->hap_limit);
+    put_number(t, "anchor_memory_ns", row->anchor.memory_ns);
+    put_number(t, "anchor_compute_ns", row->anchor.compute_ns);
     put_number(t, "t_hw_ns", row->t_hw_ns);
     put_number(t, "t_hw_spread", isnan(row->t_hw_ns) ? (double)NAN : row->t_hw_spread);
 }
@@ -281,6 +329,15 @@ static void put_total(struct assay_text *t, const struct assay_result *r, int ti
     assay_text_add(t, "}");
 }
 
+void assay__result_put_control(struct assay_text *t, const struct assay_control *c)
+{
+    assay_text_add(t, "{\"control\":");
+    assay__json_add_string(t, assay__control_name(c->kind));
+    assay_text_add(t, ",\"row\":");
+    assay__result_put_row(t, &c->row);
+    assay_text_add(t, "}");
+}
+
 static void put_operator(struct assay_text *t, const struct assay_result *r, int build)
 {
     struct assay__summary s;
@@ -306,6 +363,31 @@ static void put_operator(struct assay_text *t, const struct assay_result *r, int
     assay_text_add(t, "}");
 }
 
+static void put_evidence(struct assay_text *t, const struct assay_result *r)
+{
+    struct assay_evidence e;
+
+    if (assay_result_evidence(r, &e)) {
+        t->failed = true;
+        return;
+    }
+    assay_text_add(t, "{\"timed\":%d", e.n_timed);
+    put_number(t, "detectable", e.detect);
+    put_number(t, "detectable_p90", e.detect90);
+    put_number(t, "discarded", e.discarded);
+    for (int k = 0; k < ASSAY_N_CONTROLS; k++)
+        assay_text_add(t, ",\"%s\":{\"measured\":%d,\"as_expected\":%d}",
+                       assay__control_name((enum assay_control_kind)k), e.n[k], e.n_kept[k]);
+    put_number(t, "same_error", e.same_error);
+    put_number(t, "slower_ratio", e.slower_ratio);
+    put_number(t, "null_left_ns", e.null_left_ns);
+    put_number(t, "memory_drift", e.memory);
+    put_number(t, "memory_drift_min", e.memory_lo);
+    put_number(t, "memory_drift_max", e.memory_hi);
+    put_number(t, "compute_drift", e.compute);
+    assay_text_add(t, "}");
+}
+
 void assay__result_put_result(struct assay_text *t, const struct assay_result *r)
 {
     assay_text_add(t, "{\"format\":%d,\n\"interrupted\":%s", ASSAY_RESULT_FORMAT,
@@ -323,7 +405,9 @@ void assay__result_put_result(struct assay_text *t, const struct assay_result *r
         assay_text_add(t, i ? ",\n" : "\n");
         put_operator(t, r, i);
     }
-    assay_text_add(t, "]},\n\"manifest\":");
+    assay_text_add(t, "],\n\"evidence\":\n");
+    put_evidence(t, r);
+    assay_text_add(t, "},\n\"manifest\":");
     assay__result_put_manifest(t, &r->manifest);
     assay_text_add(t, ",\n\"machine\":");
     assay__result_put_machine(t, &r->machine);
@@ -336,6 +420,11 @@ void assay__result_put_result(struct assay_text *t, const struct assay_result *r
     for (int i = 0; i < r->n_rows; i++) {
         assay_text_add(t, i ? ",\n" : "\n");
         assay__result_put_row(t, &r->rows[i]);
+    }
+    assay_text_add(t, "],\n\"controls\":[");
+    for (int i = 0; i < r->n_controls; i++) {
+        assay_text_add(t, i ? ",\n" : "\n");
+        assay__result_put_control(t, &r->controls[i]);
     }
     assay_text_add(t, "]}\n");
 }

@@ -57,3 +57,14 @@ const char *assay__rules_name(enum assay_rules rules)
 {
     return rules == ASSAY_RULES_UPSTREAM ? "upstream" : "paper";
 }
+
+const char *assay__control_name(enum assay_control_kind k)
+{
+    static const char *const names[ASSAY_N_CONTROLS] = {
+#define X(name, text, help) text,
+        ASSAY_CONTROL_MAP(X)
+#undef X
+    };
+
+    return names[k];
+}

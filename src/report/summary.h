@@ -21,6 +21,9 @@ bool assay__row_failed(const struct assay_row *row);
 /* An operator whose build never came to an end. */
 bool assay__build_not_run(const struct assay_result *r, int build);
 
+/* "same", "slower" ... */
+const char *assay__control_name(enum assay_control_kind k);
+
 /* The word of a rule set, "paper" or "upstream". */
 const char *assay__rules_name(enum assay_rules rules);
 

@@ -311,5 +311,6 @@ void assay_report_text(const struct assay_result *r, bool colour, void *file)
     assay__text_failures(&p, r);
     assay__text_faults(&p, r);
     assay__text_flags(&p, r);
+    assay__text_evidence(&p, r);
     assay__text_provenance(&p, r);
 }

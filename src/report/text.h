@@ -30,6 +30,7 @@ const char *assay__duration_text(double seconds, char *buf, size_t size);
 void assay__text_failures(const struct assay__page *p, const struct assay_result *r);
 void assay__text_faults(const struct assay__page *p, const struct assay_result *r);
 void assay__text_flags(const struct assay__page *p, const struct assay_result *r);
+void assay__text_evidence(const struct assay__page *p, const struct assay_result *r);
 void assay__text_provenance(const struct assay__page *p, const struct assay_result *r);
 
 #endif

@@ -330,7 +330,7 @@ void assay__text_flags(const struct assay__page *p, const struct assay_result *r
         fprintf(p->f, "  UNRESOLVED   %d, two measurements disagree: the interval covers both\n",
                 unresolved);
     if (coarse > 0)
-        fprintf(p->f, "  COARSE       %d, too few rounds for a 95 %% interval\n", coarse);
+        fprintf(p->f, "  COARSE       %d, too few pairs for a 95 %% interval\n", coarse);
 }
 
 /* ---- provenance ------------------------------------------------------------------------------ */
@@ -363,6 +363,8 @@ void assay__text_provenance(const struct assay__page *p, const struct assay_resu
     fprintf(p->f, "\nsuite ");
     put_field(p, "", m->suite[0] ? m->suite : "own");
     put_field(p, ", cases ", m->cases);
+    if (m->timing && strcmp(m->policy, "case"))
+        put_field(p, ", caches ", m->policy);
     if (m->timing)
         put_field(p, ", baseline ", m->baseline);
     fputc('\n', p->f);

@@ -181,6 +181,10 @@ enum assay_status assay_session_reserve(struct assay_session *s, size_t in_bytes
 {
     size_t aside_bytes = aside ? out_bytes : 0, need = 0, have = memory_available();
 
+    if (in_bytes < ASSAY__ANCHOR_BYTES)
+        in_bytes = ASSAY__ANCHOR_BYTES;
+    if (out_bytes < ASSAY__ANCHOR_BYTES)
+        out_bytes = ASSAY__ANCHOR_BYTES;
     need += s->in.bytes < in_bytes ? in_bytes - s->in.bytes : 0;
     need += s->out.bytes < out_bytes ? out_bytes - s->out.bytes : 0;
     need += s->aside_bytes < aside_bytes ? aside_bytes - s->aside_bytes : 0;

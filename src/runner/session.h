@@ -3,6 +3,7 @@
 #ifndef ASSAY_RUNNER_SESSION_H
 #define ASSAY_RUNNER_SESSION_H
 
+#include "assay/machine.h"
 #include "assay/runner.h"
 
 #include <stdatomic.h>
@@ -43,6 +44,11 @@ void assay__shared_release(struct assay_shared *m);
 
 /* flush.c: takes memory out of all caches, line by line. */
 void assay__flush(const void *p, size_t bytes);
+
+/* anchor.c: one run of each fixed kernel on this thread; in and out are ASSAY__ANCHOR_BYTES each,
+ * out is overwritten. */
+enum { ASSAY__ANCHOR_BYTES = 4 << 20 };
+void assay__anchor_take(struct assay_anchor *a, const void *in, void *out);
 
 /* pin.c: keeps the calling thread on one core, or lets it use all of n. */
 void assay__cpus_allowed(int *cpu, int *n, int cap);

@@ -189,7 +189,8 @@ static bool run_calls(struct assay_side *side, const struct assay_block *b, stru
     before = waits_now(side);
     t0 = assay__now_raw_ns();
     for (int i = 0; i < b->n_calls; i++)
-        if (!t->call(side->proc, i, b->null_kernel, b->timeout_s, f) || f->verdict != ASSAY_PASS)
+        if (!t->call(side->proc, b->null_kernel ? 0 : i, b->null_kernel, b->timeout_s, f) ||
+            f->verdict != ASSAY_PASS)
             return false;
     f->block_ns = assay__now_raw_ns() - t0;
     settle(side, before, f);
@@ -204,7 +205,7 @@ enum assay_status assay_side_block(struct assay_side *side, const struct assay_b
     bool ok;
 
     memset(f, 0, sizeof *f);
-    if (!side->proc || b->n_calls < 1 || b->n_calls > side->n_sets)
+    if (!side->proc || b->n_calls < 1 || (b->n_calls > side->n_sets && !b->null_kernel))
         return assay_fail(err, ASSAY_INTERNAL, "block of %d calls on %d sets", b->n_calls,
                           side->n_sets);
     if (s->spare_core)

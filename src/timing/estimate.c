@@ -38,6 +38,12 @@ static double quantile(const double *sorted, int n, double q)
     return i + 1 < n ? sorted[i] + (at - i) * (sorted[i + 1] - sorted[i]) : sorted[n - 1];
 }
 
+double assay_quantile(double *v, int n, double q)
+{
+    sort(v, n);
+    return quantile(v, n, q);
+}
+
 int assay__quantile_rank(int n, double q)
 {
     const double tail = 0.025;
@@ -161,8 +167,7 @@ static void put_times(struct assay_time *t, double *v, const struct assay_pair *
     t->cand_ns = t->base_ns * t->ratio;
     for (int i = 0; i < n; i++)
         v[i] = null_ns[i];
-    sort(v, n);
-    t->null_ns = quantile(v, n, 0.5);
+    t->null_ns = assay_quantile(v, n, 0.5);
 }
 
 enum assay_status assay__estimate(struct assay_time *t, const struct assay_pair *pair,

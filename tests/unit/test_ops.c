@@ -243,7 +243,7 @@ static void test_work(void **state)
     w = assay_op_work(k->c.op, &k->args);
     assert_true(w.bytes_in == 120 && w.bytes_out == 60);
     assert_true(w.amount[ASSAY_UNIT_DRAM] == 180);
-    assert_true(w.amount[ASSAY_UNIT_TRANS] == 30);
+    assert_true(w.amount[ASSAY_UNIT_ALU] == 30); /* two operations in 16-bit lanes a result */
     end(k);
     k = begin("foreach_norm");
     in(k, 0, ASSAY_F32, 50, NULL);

@@ -78,6 +78,7 @@ static void put_case(struct cpu_case *k, const struct assay_start *s, uint32_t n
     k->n_sets = s->n_sets;
     k->locked = s->options->locked;
     k->spin = s->spin;
+    k->slowdown = s->built->slowdown;
     snprintf(k->entry, sizeof k->entry, "assay_%s", s->op->name);
     snprintf(k->library, sizeof k->library, "%s", s->built->library);
     put_slots(k, s, false, &param, &view);

@@ -60,8 +60,9 @@ struct cpu_case {
     uint64_t memory_budget; /* of what the candidate may allocate itself */
     int32_t threads, n_sets;
     int32_t locked, spin;
-    char entry[80];                         /* symbol, "assay_gelu" */
-    char library[512];                      /* file name where there is no empty root */
+    double slowdown;   /* of each call: the process spins for that share of it */
+    char entry[80];    /* symbol, "assay_gelu" */
+    char library[512]; /* file name where there is no empty root */
     struct cpu_param param[CPU_MAX_PARAMS]; /* inputs, then outputs */
     struct cpu_view view[];
 };

@@ -159,6 +159,27 @@ static void frame_aim(struct frame *f, int set)
     }
 }
 
+static double now_ns(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
+}
+
+/* A control: the same kernel, slower by a known share. */
+static int call_slowly(struct frame *f)
+{
+    double start = now_ns(), end;
+    int rc = f->entry(&f->call);
+
+    end = now_ns();
+    end += f->k->slowdown * (end - start);
+    while (now_ns() < end)
+        continue;
+    return rc;
+}
+
 static int frame_call(struct frame *f, int command, int set)
 {
     const struct cpu_case *k = f->k;
@@ -166,7 +187,7 @@ static int frame_call(struct frame *f, int command, int set)
 
     frame_aim(f, set);
     if (command == CPU_CALL)
-        rc = f->entry(&f->call);
+        rc = k->slowdown > 0 ? call_slowly(f) : f->entry(&f->call);
     for (uint32_t p = k->n_in; p < k->n_in + k->n_out; p++)
         if (k->param[p].dynamic >= 0)
             f->used[(int64_t)set * CPU_MAX_DYNAMIC + k->param[p].dynamic] =

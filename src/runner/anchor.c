@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * anchor.c: two fixed kernels that tell how the machine is doing now: one moves cold memory, one
+ * computes in the first cache. Their times beside a case, against those at calibration, are how far
+ * the machine has drifted in between.
+ */
+#include "runner/session.h"
+
+#include "base/clock.h"
+#include "base/clones.h"
+
+#include <math.h>
+
+enum {
+    ANCHOR_WORDS = ASSAY__ANCHOR_BYTES / 8,
+    SMALL = 1024, /* doubles: 8 KiB */
+    PASSES = 24
+};
+
+ASSAY__CLONES static void anchor_memory(const uint64_t *restrict in, uint64_t *restrict out)
+{
+    for (int i = 0; i < ANCHOR_WORDS; i++)
+        out[i] = in[i] ^ 0x5555555555555555u;
+}
+
+/* A polynomial in place; values stay in [0, 1]. */
+ASSAY__CLONES static void anchor_compute(double *v)
+{
+    for (int pass = 0; pass < PASSES; pass++)
+        for (int i = 0; i < SMALL; i++) {
+            double x = v[i];
+
+            v[i] = 0.25 + x * (0.25 + x * (0.25 - x * (0.125 + x * 0.0625)));
+        }
+}
+
+void assay__anchor_take(struct assay_anchor *a, const void *in, void *out)
+{
+    static _Alignas(64) double small[SMALL];
+    double t0;
+
+    assay__flush(in, ASSAY__ANCHOR_BYTES);
+    assay__flush(out, ASSAY__ANCHOR_BYTES);
+    t0 = assay__now_raw_ns();
+    anchor_memory(in, out);
+    a->memory_ns = assay__now_raw_ns() - t0;
+    anchor_compute(small); /* brings it into the cache */
+    t0 = assay__now_raw_ns();
+    anchor_compute(small);
+    a->compute_ns = assay__now_raw_ns() - t0;
+}
+
+void assay_session_anchor(struct assay_session *s, struct assay_anchor *a)
+{
+    assay__cpus_use(s->cpu, 1);
+    assay__be_urgent(true);
+    assay__anchor_take(a, s->in.base, s->out.base);
+    assay__be_urgent(false);
+    assay__cpus_use(s->cpu, s->n_cpus);
+}

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* evidence.c: how well a run measured, from its controls and its intervals. */
+#include "assay/result.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int ascending(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* Quantile q of n sorted values, the nearest one from above; NaN of none. */
+static double quantile(const double *sorted, int n, double q)
+{
+    int i = (int)ceil(q * n) - 1;
+
+    return n ? sorted[i < 0 ? 0 : i] : (double)NAN;
+}
+
+/* One value of each row or control into v; returns how many are numbers, sorted. */
+typedef double (*value_fn)(const struct assay_result *r, int i);
+static int gather(double *v, const struct assay_result *r, int n, value_fn value)
+{
+    int m = 0;
+
+    for (int i = 0; i < n; i++) {
+        double x = value(r, i);
+
+        if (isfinite(x))
+            v[m++] = x;
+    }
+    qsort(v, (size_t)m, sizeof *v, ascending);
+    return m;
+}
+
+/* ---- rows ------------------------------------------------------------------------------------ */
+
+static double half_width(const struct assay_result *r, int i)
+{
+    const struct assay_time *t = &r->rows[i].time;
+
+    return r->rows[i].timed ? (t->ratio_hi - t->ratio_lo) / 2 / t->ratio : (double)NAN;
+}
+
+static double drift(double now, double then)
+{
+    return now > 0 && then > 0 ? now / then - 1 : (double)NAN;
+}
+
+static double memory_drift(const struct assay_result *r, int i)
+{
+    return drift(r->rows[i].anchor.memory_ns, r->machine.anchor.memory_ns);
+}
+
+static double compute_drift(const struct assay_result *r, int i)
+{
+    return drift(r->rows[i].anchor.compute_ns, r->machine.anchor.compute_ns);
+}
+
+static void ask_rows(struct assay_evidence *e, const struct assay_result *r, double *v)
+{
+    double pairs = 0, discarded = 0;
+    int n = gather(v, r, r->n_rows, half_width);
+
+    e->n_timed = n;
+    e->detect = quantile(v, n, 0.5);
+    e->detect90 = quantile(v, n, 0.9);
+    n = gather(v, r, r->n_rows, memory_drift);
+    e->memory_lo = quantile(v, n, 0);
+    e->memory = quantile(v, n, 0.5);
+    e->memory_hi = quantile(v, n, 1);
+    n = gather(v, r, r->n_rows, compute_drift);
+    e->compute = quantile(v, n, 0.5);
+    for (int i = 0; i < r->n_rows; i++)
+        if (r->rows[i].timed) {
+            pairs += r->rows[i].time.n_pairs;
+            discarded += r->rows[i].time.n_discarded;
+        }
+    e->discarded = pairs > 0 ? discarded / pairs : (double)NAN;
+}
+
+/* ---- controls -------------------------------------------------------------------------------- */
+
+static bool kept_same(const struct assay_result *r, const struct assay_row *c)
+{
+    (void)r;
+    return c->time.ratio_lo <= 1 && 1 <= c->time.ratio_hi;
+}
+
+static bool kept_slower(const struct assay_result *r, const struct assay_row *c)
+{
+    (void)r;
+    return c->time.ratio_lo > 1;
+}
+
+static bool kept_swapped(const struct assay_result *r, const struct assay_row *c)
+{
+    for (int i = 0; i < r->n_rows; i++)
+        if (r->rows[i].op == c->op && r->rows[i].case_id == c->case_id && r->rows[i].timed)
+            return c->time.ratio_lo <= 1 / r->rows[i].time.ratio_lo &&
+                   1 / r->rows[i].time.ratio_hi <= c->time.ratio_hi;
+    return false;
+}
+
+static bool kept_null(const struct assay_result *r, const struct assay_row *c)
+{
+    (void)r;
+    return fabs(c->time.cand_ns) <= 0.1 * c->time.null_ns;
+}
+
+static double control_value(const struct assay_result *r, int i, enum assay_control_kind kind,
+                            double value)
+{
+    const struct assay_control *c = &r->controls[i];
+
+    return c->kind == kind && c->row.timed ? value : (double)NAN;
+}
+
+static double same_error(const struct assay_result *r, int i)
+{
+    return control_value(r, i, ASSAY_CONTROL_SAME, fabs(r->controls[i].row.time.ratio - 1));
+}
+
+static double slower_ratio(const struct assay_result *r, int i)
+{
+    return control_value(r, i, ASSAY_CONTROL_SLOWER, r->controls[i].row.time.ratio);
+}
+
+static double null_left(const struct assay_result *r, int i)
+{
+    return control_value(r, i, ASSAY_CONTROL_NULL, r->controls[i].row.time.cand_ns);
+}
+
+static void ask_controls(struct assay_evidence *e, const struct assay_result *r, double *v)
+{
+    static bool (*const kept[ASSAY_N_CONTROLS])(const struct assay_result *r,
+                                                const struct assay_row *c) = {
+        [ASSAY_CONTROL_SAME] = kept_same,
+        [ASSAY_CONTROL_SLOWER] = kept_slower,
+        [ASSAY_CONTROL_SWAPPED] = kept_swapped,
+        [ASSAY_CONTROL_NULL] = kept_null,
+    };
+
+    for (int i = 0; i < r->n_controls; i++) {
+        const struct assay_control *c = &r->controls[i];
+
+        if (!c->row.timed)
+            continue;
+        e->n[c->kind]++;
+        e->n_kept[c->kind] += kept[c->kind](r, &c->row);
+    }
+    e->same_error = quantile(v, gather(v, r, r->n_controls, same_error), 0.5);
+    e->slower_ratio = quantile(v, gather(v, r, r->n_controls, slower_ratio), 0.5);
+    e->null_left_ns = quantile(v, gather(v, r, r->n_controls, null_left), 0.5);
+}
+
+enum assay_status assay_result_evidence(const struct assay_result *r, struct assay_evidence *e)
+{
+    int n = r->n_rows > r->n_controls ? r->n_rows : r->n_controls;
+    double *v = assay_alloc(((size_t)n + 1) * sizeof *v);
+
+    memset(e, 0, sizeof *e);
+    if (!v)
+        return ASSAY_NOMEM;
+    ask_rows(e, r, v);
+    ask_controls(e, r, v);
+    free(v);
+    return ASSAY_OK;
+}
