@@ -14,7 +14,8 @@ struct assay_work assay_limit_work(const struct assay_op *op, const struct assay
                                    const struct assay_machine *m);
 
 /* T_HW in ns of a work on a machine, and the unit that bounds it: the longest of its engines, each
- * of which takes the sum of its units. Cold: the data come from memory. Warm: they lie as deep in
+ * of which takes the sum of its units. Cold: the data come from memory,
+ * each direction no faster than its own rate there. Warm: they lie as deep in
  * the levels as they fit, and each level moves what the smaller ones cannot hold, reading and
  * writing at the same time. */
 double assay_limit_ns(const struct assay_work *w, const struct assay_machine *m, bool warm,

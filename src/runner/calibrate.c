@@ -3,7 +3,8 @@
  * calibrate.c: measures what this machine can do, on the kind of memory that kernels get.
  *
  * Everything is the best of many short runs: a limit must not be beaten because a neighbour was
- * busy. The spread tells how far the median run lies below the best.
+ * busy. The spread tells how well the best repeats: that of every other run against that of the
+ * rest.
  */
 #include "assay/machine.h"
 #include "base/clock.h"
@@ -32,7 +33,7 @@ enum {
     SWEEPS = 5,              /* over all that is measured, one at least, as long as there is time */
     RUNS = 5,                /* of each loop in a sweep, two at least, as long as there is time */
     TRY_RUNS = 3,            /* of each loop that competes for a peak */
-    MAX_RUNS = SWEEPS * RUNS,
+    ANCHOR_SAMPLES = 32,     /* three times */
 };
 
 static const double MEMORY_S = 1.5, PEAKS_S = 0.8;   /* the time that there is */
@@ -144,24 +145,24 @@ static double rate_of(struct job *j)
     return work / fmax(end - begin, 1) * 1e9;
 }
 
-/* Rates of runs, descending. */
+/* The best of runs, and the best of every other one. */
 struct runs {
-    double rate[MAX_RUNS];
+    double best, half[2];
     int n;
 };
 
 static void add_run(struct runs *r, double rate)
 {
-    int i = r->n < MAX_RUNS ? r->n++ : MAX_RUNS - 1;
+    double *half = &r->half[r->n++ % 2];
 
-    for (; i > 0 && r->rate[i - 1] < rate; i--)
-        r->rate[i] = r->rate[i - 1];
-    r->rate[i] = rate;
+    *half = fmax(*half, rate);
+    r->best = fmax(r->best, rate);
 }
 
-static double median_of(const struct runs *r)
+/* How well the best repeats: half of the runs against the other half. */
+static double repeatability(const struct runs *r)
 {
-    return r->rate[r->n / 2];
+    return r->n > 1 ? fabs(r->half[0] - r->half[1]) / r->best : 1;
 }
 
 static bool late(const struct job *j)
@@ -255,7 +256,7 @@ static void measure_peaks(struct assay_machine *m, struct job *j, struct unit *u
                 add_run(&v->runs, rate_of(j));
                 m->peak[u] = best_of_each(j, v->best);
             }
-            m->spread[u] = 1 - median_of(&v->runs) / m->peak[u];
+            m->spread[u] = repeatability(&v->runs);
         }
 }
 
@@ -359,11 +360,11 @@ static void sweep(struct curve *c, struct job *j, bool first, const struct repor
 /* The fastest loop of a kind on a footprint. */
 static const struct runs *fastest(const struct curve *c, int i, enum assay__stream_kind kind)
 {
-    static const struct runs none = { .n = 0 };
+    static const struct runs none;
     const struct runs *best = &none;
 
     for (int k = 0; k < c->n_streams; k++)
-        if (c->point[i][k].stream->kind == kind && c->point[i][k].runs.rate[0] > best->rate[0])
+        if (c->point[i][k].stream->kind == kind && c->point[i][k].runs.best > best->best)
             best = &c->point[i][k].runs;
     return best;
 }
@@ -376,8 +377,8 @@ static double spread_behind(const struct curve *c, enum assay__stream_kind kind,
     for (int i = 0; i < c->n; i++) {
         const struct runs *r = fastest(c, i, kind);
 
-        if (r->rate[0] >= rate && r->rate[0] <= rate)
-            spread = 1 - median_of(r) / rate;
+        if (r->best >= rate && r->best <= rate)
+            spread = repeatability(r);
     }
     return spread;
 }
@@ -388,7 +389,7 @@ static void set_levels(struct assay_machine *m, const struct curve *c)
 
     for (int k = 0; k < ASSAY__N_STREAMS; k++)
         for (int i = 0; i < c->n; i++)
-            rate[k][i] = fastest(c, i, (enum assay__stream_kind)k)->rate[0];
+            rate[k][i] = fastest(c, i, (enum assay__stream_kind)k)->best;
     m->n_levels = assay__levels_find(m->level, c->footprint, rate[ASSAY__READ], rate[ASSAY__WRITE],
                                      rate[ASSAY__COPY], c->n);
     for (int l = 0; l < m->n_levels; l++) {
@@ -450,6 +451,21 @@ void assay_machine_name(struct assay_machine *m, int threads)
     m->threads = threads;
 }
 
+/* The fixed kernels at their best, as all else here. Samples lie between the other measurements. */
+static void sample_anchors(struct assay_machine *m, char *base)
+{
+    for (int i = 0; i < ANCHOR_SAMPLES; i++) {
+        struct assay_anchor *best = &m->anchor, a;
+
+        assay__anchor_take(&a, base, base + ASSAY__ANCHOR_BYTES);
+        if (best->memory_ns > 0) {
+            a.memory_ns = fmin(a.memory_ns, best->memory_ns);
+            a.compute_ns = fmin(a.compute_ns, best->compute_ns);
+        }
+        *best = a;
+    }
+}
+
 /* ---- all of it ------------------------------------------------------------------------------- */
 
 struct work {
@@ -476,8 +492,11 @@ static void work(void *ctx, int64_t begin, int64_t end)
         }
         w->started = all_idle(j, assay__now_s() + START_S);
         if (w->started) {
+            sample_anchors(w->m, j->base);
             measure_memory(w->m, j, &w->curve, &w->report);
+            sample_anchors(w->m, j->base);
             measure_peaks(w->m, j, w->unit, &w->report);
+            sample_anchors(w->m, j->base);
         }
         j->stop = true;
         begin_run(j);

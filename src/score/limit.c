@@ -68,6 +68,20 @@ static double cache_s(const struct assay_work *w, const struct assay_machine *m)
     return longest;
 }
 
+/* Seconds on the one bus of memory, which takes each direction no faster than that direction alone:
+ * what is read no faster than reading, what is written no faster than writing. */
+static double memory_s(const struct assay_work *w, const struct assay_machine *m)
+{
+    const struct assay_level *l = m->n_levels ? &m->level[m->n_levels - 1] : NULL;
+    double s = w->amount[ASSAY_UNIT_DRAM] / m->peak[ASSAY_UNIT_DRAM];
+
+    if (!l || !isinf(l->bytes))
+        return s;
+    if (l->read > 0)
+        s = fmax(s, w->bytes_in / l->read);
+    return l->write > 0 ? fmax(s, w->bytes_out / l->write) : s;
+}
+
 /* Seconds of one unit for its work; an unknown rate does not bound. */
 static double unit_s(const struct assay_work *w, const struct assay_machine *m, enum assay_unit u,
                      bool warm)
@@ -80,6 +94,8 @@ static double unit_s(const struct assay_work *w, const struct assay_machine *m, 
         return warm ? cache_s(w, m) : 0;
     if (!(rate > 0) || (u == ASSAY_UNIT_DRAM && warm)) /* memory is a level of the cache then */
         return 0;
+    if (u == ASSAY_UNIT_DRAM)
+        return memory_s(w, m);
     if (u == ASSAY_UNIT_MTE3 && m->write_burst > 0 && amount > m->write_burst) {
         /* what the cache takes at once, then what memory takes */
         double rest = m->write_rest > 0 ? (amount - m->write_burst) / m->write_rest : 0;
