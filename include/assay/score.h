@@ -32,7 +32,7 @@ double assay_limit_spread(const struct assay_work *w, const struct assay_machine
 
 /* HAP of DESIGN: (Tb - T*) / ((Tc - T*) + (Tb - T*)), T* = min(T_HW, 0.9 Tb). In [0, 1], falling in
  * t_cand, 0.5 at t_cand = t_base, 1 at or under T* and there only (but for rounding). *below, an
- * alarm: at or under T*, or under T_HW, which may be longer. Any unit, all the same. t_base <= 0 or
+ * alarm: under T*, or under T_HW, which may be longer. Any unit, all the same. t_base <= 0 or
  * NaN anywhere: NaN and no alarm. */
 double assay_hap(double t_cand, double t_base, double t_hw, bool *below);
 

@@ -16,13 +16,11 @@ double assay_hap(double t_cand, double t_base, double t_hw, bool *below)
         return NAN;
     limit = fmax(0, fmin(t_hw, limit_most * t_base));
     /* a limit beyond 0.9 T_base does not count in the score, yet whoever beats it is to be seen */
-    *below = t_cand < t_hw;
+    *below = t_cand < fmax(t_hw, limit);
     if (t_cand == t_base) /* also where both are infinite or too small for 0.9 to matter */
         return 0.5;
-    if (t_cand <= limit) {
-        *below = true;
+    if (t_cand <= limit)
         return 1;
-    }
     if (isinf(t_base))
         return 1;
     gain = t_base - limit;

@@ -51,7 +51,7 @@ static void check(double c, double b, double h, double *last)
     /* above T* it is less, unless that is too little above to be seen */
     if (c > star && isfinite(b) && (c - star) / (b - star) > DBL_EPSILON && v >= 1)
         fails("1 above T*", c, b, h, v);
-    if (below != (c < h || (c <= star && c != b)))
+    if (below != (c < h || (c < star && c != b)))
         fails(below ? "alarm above the limit" : "no alarm under the limit", c, b, h, v);
     if (isinf(c) && c > 0 && isfinite(b) && v != 0)
         fails("endless", c, b, h, v);
