@@ -81,6 +81,10 @@ void assay_session_close(struct assay_session *s);
  * assay_session_set_aside() copies to. Not while a side runs. ASSAY_NOMEM: not runnable here. */
 enum assay_status assay_session_reserve(struct assay_session *s, size_t in_bytes, size_t out_bytes,
                                         bool aside, struct assay_err *err);
+/* Chooses the core on which single-threaded sides started from now on will run: the one that
+ * computes fastest at this moment. On a shared machine the other half of a core may be somebody
+ * else's. */
+void assay_session_choose_core(struct assay_session *s);
 /* Times the fixed kernels once, in the arenas and while all sides are stopped: the outputs there
  * are lost. */
 void assay_session_anchor(struct assay_session *s, struct assay_anchor *a);

@@ -57,6 +57,8 @@ enum assay_status assay__case_start(struct case_run *b, struct assay_err *err)
 {
     bool cand_first = assay_rng_unit(b->key, b->draw + (1u << 30)) < 0.5;
 
+    if (b->m->built[BASE])
+        assay_session_choose_core(b->m->session);
     for (int k = 0; k < N_ROLES && !b->over; k++) {
         enum role r = (k == 0) == cand_first ? CAND : BASE;
 

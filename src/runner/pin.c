@@ -30,7 +30,7 @@ void assay__cpus_use(const int *cpu, int n)
 
 void assay__be_urgent(bool urgent)
 {
-    const struct sched_param p = { .sched_priority = urgent ? 2 : 0 };
+    const struct sched_param p = { .sched_priority = urgent ? 1 : 0 };
 
-    sched_setscheduler(0, urgent ? SCHED_FIFO : SCHED_OTHER, &p);
+    sched_setscheduler(0, urgent ? SCHED_RR : SCHED_OTHER, &p);
 }

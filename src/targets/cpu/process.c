@@ -65,9 +65,9 @@ static _Noreturn void become(const struct assay_start *s, const int fds[4], char
             CPU_SET((size_t)s->cpus[c], &cpus);
         sched_setaffinity(0, sizeof cpus, &cpus);
     }
-    /* other programs of this machine shall not get in between; refused to ordinary users. Calls
-     * that do not end are ended from another core, and by the kernel's share for others */
-    sched_setscheduler(0, SCHED_FIFO, &(struct sched_param){ .sched_priority = 1 });
+    /* other programs of this machine shall not get in between, but runs beside this one get their
+     * turns; refused to ordinary users */
+    sched_setscheduler(0, SCHED_RR, &(struct sched_param){ .sched_priority = 1 });
     /* the same addresses on both sides: they decide about conflicts in caches and predictors */
     personality(ADDR_NO_RANDOMIZE);
     execve(argv[0], argv, s->options->locked ? no_env : environ);
@@ -283,7 +283,9 @@ static bool await_done(struct cpu_proc *p, uint32_t go, double timeout_s, struct
         }
         if (done == go)
             return true;
-        if (!p->spin)
+        if (p->spin)
+            sched_yield(); /* to what is as urgent: it may be what this waits for */
+        else
             syscall(SYS_futex, &ctl->done, FUTEX_WAIT, done, &tick, NULL, 0);
         if (reaped(p, facts))
             return false;

@@ -10,6 +10,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <linux/futex.h>
+#include <sched.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -17,6 +18,8 @@
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
+
+enum { SPINS_PER_YIELD = 8192 };
 
 /* What a case needs in the process: views of the current set and the call that points at them. */
 struct frame {
@@ -210,11 +213,13 @@ static uint32_t await(struct cpu_ctl *ctl, uint32_t seen, bool spin)
 {
     uint32_t go;
 
-    while ((go = atomic_load_explicit(&ctl->go, memory_order_acquire)) == seen) {
-        if (spin)
+    for (unsigned i = 1; (go = atomic_load_explicit(&ctl->go, memory_order_acquire)) == seen; i++) {
+        if (!spin)
+            syscall(SYS_futex, &ctl->go, FUTEX_WAIT, seen, NULL, NULL, 0);
+        else if (i % SPINS_PER_YIELD)
             relax();
         else
-            syscall(SYS_futex, &ctl->go, FUTEX_WAIT, seen, NULL, NULL, 0);
+            sched_yield(); /* a run beside this one may need the core */
     }
     return go;
 }
