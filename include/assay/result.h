@@ -76,6 +76,7 @@ struct assay_manifest {
     bool trusted;
     enum assay_rules rules;
     int threads;
+    int cores; /* that could be used; with no more than threads none was left for the harness */
     bool timing;
     bool seed_given; /* --seed: a debugging run, marked */
     uint64_t seed;

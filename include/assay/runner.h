@@ -88,6 +88,8 @@ void assay_session_choose_core(struct assay_session *s);
 /* Times the fixed kernels once, in the arenas and while all sides are stopped: the outputs there
  * are lost. */
 void assay_session_anchor(struct assay_session *s, struct assay_anchor *a);
+/* Cores that may be used. */
+int assay_session_cores(const struct assay_session *s);
 /* True when the arenas lie in pages of 2 MiB: see huge.c. */
 bool assay_session_huge(const struct assay_session *s);
 /* A failed or absent build is a fact in *b; errors are ours. */

@@ -79,6 +79,7 @@ static void fill_manifest(struct run *run)
     snprintf(m->target, sizeof m->target, "%s", assay_target_cpu.name);
     m->rules = o->rules;
     m->threads = o->threads;
+    m->cores = assay_session_cores(run->session);
     m->timing = o->timing;
     snprintf(m->policy, sizeof m->policy, "%s",
              !o->policy                 ? "case"

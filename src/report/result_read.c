@@ -126,6 +126,7 @@ enum assay_status assay__result_get_manifest(struct assay_manifest *m, const jso
     ASSAY_TRY(get_name(&in, j, "rules", rules, 2, &rule));
     m->rules = rule ? ASSAY_RULES_UPSTREAM : ASSAY_RULES_PAPER;
     ASSAY_TRY(get_int(&in, j, "threads", 1, INT_MAX, &m->threads));
+    ASSAY_TRY(get_int(&in, j, "cores", 0, INT_MAX, &m->cores));
     ASSAY_TRY(get_bool(&in, j, "timing", &m->timing));
     ASSAY_TRY(get_bool(&in, j, "seed_given", &m->seed_given));
     ASSAY_TRY(get_seed(&in, j, &m->seed));

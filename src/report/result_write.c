@@ -80,6 +80,7 @@ void assay__result_put_manifest(struct assay_text *t, const struct assay_manifes
     put_string(t, "rules", assay__rules_name(m->rules));
     put_string(t, "rules_version", ASSAY_RULES_VERSION);
     put_int(t, "threads", m->threads);
+    put_int(t, "cores", m->cores);
     put_bool(t, "timing", m->timing);
     put_bool(t, "seed_given", m->seed_given);
     put_seed(t, m->seed_given, m->seed);

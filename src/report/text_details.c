@@ -360,6 +360,12 @@ void assay__text_provenance(const struct assay__page *p, const struct assay_resu
             assay__rules_name(m->rules), ASSAY_RULES_VERSION, m->target, m->threads,
             m->threads == 1 ? "" : "s");
     put_field(p, ", trust ", m->trust);
+    if (m->timing && m->cores > 0 && m->threads >= m->cores)
+        fprintf(
+            p->f,
+            "\nall %d cores went to the kernels: calls are handed over by sleeping, which short "
+            "times feel",
+            m->cores);
     fprintf(p->f, "\nsuite ");
     put_field(p, "", m->suite[0] ? m->suite : "own");
     put_field(p, ", cases ", m->cases);

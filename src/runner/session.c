@@ -199,6 +199,11 @@ enum assay_status assay_session_reserve(struct assay_session *s, size_t in_bytes
     return s->aside_bytes < aside_bytes ? make_aside(s, aside_bytes, err) : ASSAY_OK;
 }
 
+int assay_session_cores(const struct assay_session *s)
+{
+    return s->n_cpus;
+}
+
 bool assay_session_huge(const struct assay_session *s)
 {
     return s->in.huge && s->out.huge;
