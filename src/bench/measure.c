@@ -36,17 +36,17 @@ int assay__measure_sets(const struct assay_args *args, bool timing)
 {
     size_t in, out, n;
 
-    if (!timing || assay_set_stride(args, &in, &out, NULL))
+    if (!timing || assay_set_stride(args, &in, &out, NULL) || !assay_add_size(in, out, &n))
         return 1;
-    n = SET_BYTES / (in + out);
+    n = SET_BYTES / n;
     return n < 1 ? 1 : n > MAX_SETS ? MAX_SETS : (int)n;
 }
 
 /* Time per call without the hand-over; the clock's resolution is the least that a call can have
  * taken. */
-static double per_call(const struct assay_facts *f, int n)
+static double per_call(const struct assay_facts *f, int n, double null_ns)
 {
-    double ns = f->block_ns / n - f->null_ns;
+    double ns = f->block_ns / n - null_ns;
 
     return ns > 1 ? ns : 1;
 }
@@ -68,6 +68,7 @@ static enum assay_status one_pair(struct case_run *b, struct assay_plan *plan, b
 {
     struct assay_facts f[N_ROLES] = { 0 };
     struct assay_pair pair;
+    double null_ns;
     bool cand_first;
     int n, secret_set;
 
@@ -80,14 +81,16 @@ static enum assay_status one_pair(struct case_run *b, struct assay_plan *plan, b
         ASSAY_TRY(assay__case_check(b, set, set == secret_set, err));
     if (b->over)
         return ASSAY_OK;
+    /* one for both: a process that dawdles over empty calls shall not get its others for less */
+    null_ns = fmin(f[BASE].null_ns, f[CAND].null_ns);
     pair = (struct assay_pair){
-        .base_ns = per_call(&f[BASE], n),
-        .cand_ns = per_call(&f[CAND], n),
+        .base_ns = per_call(&f[BASE], n, null_ns),
+        .cand_ns = per_call(&f[CAND], n, null_ns),
         .n_calls = n,
         .cand_first = cand_first,
         .disturbed = f[BASE].disturbed || f[CAND].disturbed,
     };
-    return assay_plan_add(plan, &pair, (f[BASE].null_ns + f[CAND].null_ns) / 2);
+    return assay_plan_add(plan, &pair, null_ns);
 }
 
 static void set_limit(struct case_run *b, const struct assay_machine *m)

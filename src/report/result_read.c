@@ -439,6 +439,15 @@ static enum assay_status get_up_to(const struct reader *in, const json_t *j, con
     return ASSAY_OK;
 }
 
+/* null is 0: not measured. */
+static enum assay_status get_anchor(const struct reader *in, const json_t *j, const char *key,
+                                    double *dst)
+{
+    ASSAY_TRY(get_up_to(in, j, key, (double)INFINITY, dst));
+    *dst = isnan(*dst) ? 0 : *dst;
+    return ASSAY_OK;
+}
+
 static enum assay_status get_hap(const struct reader *in, const json_t *j, struct assay_row *row)
 {
     ASSAY_TRY(get_up_to(in, j, "hap", 1, &row->hap));
@@ -448,8 +457,8 @@ static enum assay_status get_hap(const struct reader *in, const json_t *j, struc
     if (row->hap_lo > row->hap || row->hap_hi < row->hap)
         return assay_fail(in->err, ASSAY_PARSE, "%s: field 'hap': %g outside its interval [%g, %g]",
                           in->where, row->hap, row->hap_lo, row->hap_hi);
-    ASSAY_TRY(get_up_to(in, j, "anchor_memory_ns", (double)INFINITY, &row->anchor.memory_ns));
-    ASSAY_TRY(get_up_to(in, j, "anchor_compute_ns", (double)INFINITY, &row->anchor.compute_ns));
+    ASSAY_TRY(get_anchor(in, j, "anchor_memory_ns", &row->anchor.memory_ns));
+    ASSAY_TRY(get_anchor(in, j, "anchor_compute_ns", &row->anchor.compute_ns));
     ASSAY_TRY(get_number(in, j, "t_hw_ns", &row->t_hw_ns));
     return get_up_to(in, j, "t_hw_spread", (double)INFINITY, &row->t_hw_spread);
 }

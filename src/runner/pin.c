@@ -32,5 +32,5 @@ void assay__be_urgent(bool urgent)
 {
     const struct sched_param p = { .sched_priority = urgent ? 2 : 0 };
 
-    sched_setscheduler(0, urgent ? SCHED_FIFO : SCHED_OTHER, &p);
+    sched_setscheduler(0, urgent ? SCHED_RR : SCHED_OTHER, &p);
 }

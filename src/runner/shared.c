@@ -54,8 +54,11 @@ static enum assay_status make(struct assay_shared *m, size_t bytes, bool read_on
                               struct assay_err *err)
 {
     const size_t page = m->huge ? HUGE_PAGE : PAGE;
-    size_t n = (bytes + page - 1) / page * page;
+    size_t n;
 
+    if (!assay_add_size(bytes, page - 1, &n))
+        return assay_fail(err, ASSAY_NOMEM, "cannot make %zu bytes of shared memory", bytes);
+    n = n / page * page;
     if (m->fd < 0 || ftruncate(m->fd, (off_t)n))
         return assay_fail(err, ASSAY_NOMEM, "cannot make %zu bytes of shared memory: %s", n,
                           strerror(errno));
@@ -77,6 +80,8 @@ static enum assay_status make(struct assay_shared *m, size_t bytes, bool read_on
 enum assay_status assay__shared_make(struct assay_shared *m, size_t bytes, bool read_only,
                                      struct assay_err *err)
 {
+    enum assay_status st;
+
     assay__shared_release(m);
     m->fd = assay__huge_file();
     m->huge = m->fd >= 0;
@@ -85,7 +90,10 @@ enum assay_status assay__shared_make(struct assay_shared *m, size_t bytes, bool 
     assay__shared_release(m);
     m->fd =
         memfd_create(read_only ? "assay-inputs" : "assay-outputs", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-    return make(m, bytes, read_only, err);
+    st = make(m, bytes, read_only, err);
+    if (st) /* what is not sealed must not be mistaken for an arena */
+        assay__shared_release(m);
+    return st;
 }
 
 void assay__shared_release(struct assay_shared *m)

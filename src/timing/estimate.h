@@ -14,8 +14,8 @@
  * interval needs six of them; until then the ratio is UNRESOLVED and its interval the union of the
  * rounds'. Fewer than six pairs in all: COARSE, and the interval spans them.
  *
- * base_ns is the lower quartile of the baseline's blocks. n = 0 gives NaNs. ASSAY_NOMEM leaves *t
- * alone.
+ * base_ns is the lower quartile of the baseline's blocks in the same pairs. n = 0 gives NaNs.
+ * ASSAY_NOMEM leaves *t alone.
  */
 enum assay_status assay__estimate(struct assay_time *t, const struct assay_pair *pair,
                                   const double *null_ns, int n);
