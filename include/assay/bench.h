@@ -20,7 +20,7 @@ struct assay_home {
 };
 
 struct assay_progress {
-    const char *stage;         /* "calibrate", "build", "measure" */
+    const char *stage;         /* "calibrate", "build", "measure", "controls" */
     const struct assay_op *op; /* NULL in calibrate */
     int case_id;
     int done, total; /* cases */

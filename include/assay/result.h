@@ -162,9 +162,9 @@ void assay_report_text(const struct assay_result *r, bool colour, void *file);
 enum assay_status assay_report_json_open(struct assay_sink *sink, const char *path, bool resume,
                                          struct assay_err *err);
 void assay_report_json_close(struct assay_sink *sink);
-/* Marks rows and builds of r that PATH.partial (or PATH) already has as done and fills them in;
- * ASSAY_INVALID when it belongs to another run (submission, suite, rules, version, threads, timing
- * differ). n_found: how many rows. */
+/* Marks rows and builds of r that PATH.partial (or PATH) already has as done and fills them in, and
+ * takes over controls; ASSAY_INVALID when it belongs to another run (submission, suite, rules,
+ * policy, version, threads, timing differ). n_found: how many rows. */
 enum assay_status assay_report_json_resume(struct assay_result *r, const char *path, int *n_found,
                                            struct assay_err *err);
 /* Reads a finished result file whole. find looks operators up. */

@@ -63,9 +63,11 @@ struct assay_session_options {
 
 /* One block of calls. The side is stopped before and after. */
 struct assay_block {
-    int n_calls;      /* on sets 0 .. n_calls - 1, in this order */
-    bool flush;       /* cold: inputs and outputs of these sets leave the caches first */
-    bool time_null;   /* measure null_ns too */
+    int n_calls;    /* on sets 0 .. n_calls - 1, in this order */
+    bool flush;     /* cold: inputs and outputs of these sets leave the caches first */
+    bool touch;     /* warm: one pass over them on the kernel's core, not by the kernel: values that
+                       it has seen before could be remembered */
+    bool time_null; /* measure null_ns too */
     bool null_kernel; /* any number of null calls: what is left of them is the clock's error */
     double timeout_s; /* for each call */
 };

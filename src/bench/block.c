@@ -19,6 +19,7 @@ static enum assay_status run_side(struct assay_facts *f, struct case_run *b, enu
     struct assay_block block = {
         .n_calls = n,
         .flush = timed && b->m->c->policy == ASSAY_COLD,
+        .touch = timed && b->m->c->policy == ASSAY_WARM,
         .time_null = timed,
         .timeout_s = r == BASE ? BASE_TIMEOUT_S : b->timeout_s,
     };
@@ -68,17 +69,10 @@ enum assay_status assay__case_start(struct case_run *b, struct assay_err *err)
     return ASSAY_OK;
 }
 
-/* A block of a side in its turn. Warm: the same block runs once untimed, then the outputs are
- * poisoned again. */
+/* A block of a side in its turn. */
 static enum assay_status turn(struct assay_facts *f, struct case_run *b, enum role r, int n,
                               bool timed, struct assay_err *err)
 {
-    if (timed && b->m->c->policy == ASSAY_WARM) {
-        assay__case_poison(b, n);
-        ASSAY_TRY(run_side(f, b, r, n, false, err));
-        if (b->over)
-            return ASSAY_OK;
-    }
     assay__case_poison(b, n);
     ASSAY_TRY(run_side(f, b, r, n, timed, err));
     if (r == BASE)

@@ -7,6 +7,7 @@
 #include "bench/measure.h"
 
 #include <math.h>
+#include <stdio.h>
 
 enum { NULL_BLOCKS = 101, NULL_CALLS = 64 };
 
@@ -92,6 +93,10 @@ static enum assay_status null_control(struct assay_row *row, const struct measur
         st = time_nothing(&row->time, side, err);
     row->timed = !st && side;
     row->done = true;
+    if (!row->timed) {
+        row->failed_here = true;
+        snprintf(row->reason, sizeof row->reason, "%.500s", st ? err->text : f.reason);
+    }
     assay_side_end(side);
     assay_arena_release(&arena);
     return st;
@@ -130,13 +135,26 @@ static bool have(const struct assay_result *r, const struct assay_op *op,
     return false;
 }
 
+bool assay__controls_open(const struct assay_result *r, const struct assay_op *op)
+{
+    for (int k = 0; k < ASSAY_N_CONTROLS; k++)
+        if (!have(r, op, (enum assay_control_kind)k))
+            return draw_row(r, op, 0, 0) >= 0;
+    return false;
+}
+
+static bool stopped(const struct assay_run_options *o)
+{
+    return o->stop && *o->stop;
+}
+
 enum assay_status assay__controls(struct assay_result *r, const struct measure_setup *m,
                                   const struct assay_case *const *cases, assay__control_fn tell,
                                   void *ctx, struct assay_err *err)
 {
     const struct assay_op *op = m->c->op;
 
-    for (int k = 0; k < ASSAY_N_CONTROLS; k++) {
+    for (int k = 0; k < ASSAY_N_CONTROLS && !stopped(m->options); k++) {
         struct assay_control *c = &r->controls[r->n_controls];
         int row = draw_row(r, op, m->seed, k);
         struct measure_setup with = *m;
@@ -147,7 +165,7 @@ enum assay_status assay__controls(struct assay_result *r, const struct measure_s
             continue;
         *c = (struct assay_control){ .kind = (enum assay_control_kind)k };
         c->row = (struct assay_row){
-            .op = op, .case_id = r->rows[row].case_id, .hap = NAN, .seed = m->seed
+            .op = op, .case_id = r->rows[row].case_id, .hap = NAN, .t_hw_ns = NAN, .seed = m->seed
         };
         with.c = cases[row];
         with.saved_s = &none; /* as much time as every case has */

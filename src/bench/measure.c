@@ -36,17 +36,17 @@ int assay__measure_sets(const struct assay_args *args, bool timing)
 {
     size_t in, out, n;
 
-    if (!timing || assay_set_stride(args, &in, &out, NULL))
+    if (!timing || assay_set_stride(args, &in, &out, NULL) || !assay_add_size(in, out, &n))
         return 1;
-    n = SET_BYTES / (in + out);
+    n = SET_BYTES / n;
     return n < 1 ? 1 : n > MAX_SETS ? MAX_SETS : (int)n;
 }
 
 /* Time per call without the hand-over; the clock's resolution is the least that a call can have
  * taken. */
-static double per_call(const struct assay_facts *f, int n)
+static double per_call(const struct assay_facts *f, int n, double null_ns)
 {
-    double ns = f->block_ns / n - f->null_ns;
+    double ns = f->block_ns / n - null_ns;
 
     return ns > 1 ? ns : 1;
 }
@@ -68,6 +68,7 @@ static enum assay_status one_pair(struct case_run *b, struct assay_plan *plan, b
 {
     struct assay_facts f[N_ROLES] = { 0 };
     struct assay_pair pair;
+    double null_ns;
     bool cand_first;
     int n, secret_set;
 
@@ -80,14 +81,16 @@ static enum assay_status one_pair(struct case_run *b, struct assay_plan *plan, b
         ASSAY_TRY(assay__case_check(b, set, set == secret_set, err));
     if (b->over)
         return ASSAY_OK;
+    /* one for both: a process that dawdles over empty calls shall not get its others for less */
+    null_ns = fmin(f[BASE].null_ns, f[CAND].null_ns);
     pair = (struct assay_pair){
-        .base_ns = per_call(&f[BASE], n),
-        .cand_ns = per_call(&f[CAND], n),
+        .base_ns = per_call(&f[BASE], n, null_ns),
+        .cand_ns = per_call(&f[CAND], n, null_ns),
         .n_calls = n,
         .cand_first = cand_first,
         .disturbed = f[BASE].disturbed || f[CAND].disturbed,
     };
-    return assay_plan_add(plan, &pair, (f[BASE].null_ns + f[CAND].null_ns) / 2);
+    return assay_plan_add(plan, &pair, null_ns);
 }
 
 static void set_limit(struct case_run *b)
@@ -140,32 +143,35 @@ static enum assay_status keep_time(struct case_run *b, const struct assay_plan *
     return ASSAY_OK;
 }
 
-/* Seconds until the case is over: more while an interval is impossible or rounds disagree. */
-static double patience(const struct assay_plan *plan, double budget)
-{
-    if (!assay_plan_enough(plan))
-        return PATIENCE * budget;
-    return assay_plan_wants_round(plan) ? 2 * budget : budget;
-}
-
 /* What cases before this one left of their budgets is spent on those that need more. */
 static double budget_now(const struct case_run *b)
 {
     double own = b->m->options->budget_s;
 
-    return own + fmin(*b->m->saved_s, own * SAVED_MOST);
+    return own + fmax(0, fmin(*b->m->saved_s, own * SAVED_MOST));
+}
+
+/* Seconds until the case is over: more while an interval is impossible or rounds disagree. That is
+ * owed to the cases after it. */
+static double patience(const struct case_run *b, const struct assay_plan *plan, double budget)
+{
+    double own = b->m->options->budget_s;
+
+    if (!assay_plan_enough(plan))
+        return budget + (PATIENCE - 1) * own;
+    return assay_plan_wants_round(plan) ? budget + own : budget;
 }
 
 static void settle_budget(const struct case_run *b, double spent)
 {
-    *b->m->saved_s = fmax(0, *b->m->saved_s + b->m->options->budget_s - spent);
+    *b->m->saved_s += b->m->options->budget_s - spent;
 }
 
 /* The fixed kernels' times beside the pairs. */
 struct anchors {
     double memory[MAX_ANCHORS], compute[MAX_ANCHORS];
     int n;
-    double last_s;
+    double last_s, thinned;
 };
 
 /* One more, when it is time for it. Whatever is in the outputs is lost. */
@@ -174,8 +180,16 @@ static void note_anchor(struct anchors *a, struct case_run *b, double every_s)
     double now = assay__now_s();
     struct assay_anchor t;
 
-    if (a->n == MAX_ANCHORS || (a->n && now - a->last_s < every_s))
+    if (a->n && now - a->last_s < every_s * a->thinned)
         return;
+    if (a->n == MAX_ANCHORS) { /* a long case: every other one, from its start to its end */
+        for (int i = 0; i < MAX_ANCHORS / 2; i++) {
+            a->memory[i] = a->memory[2 * i];
+            a->compute[i] = a->compute[2 * i];
+        }
+        a->n = MAX_ANCHORS / 2;
+        a->thinned *= 2;
+    }
     assay_session_anchor(b->m->session, &t);
     a->memory[a->n] = t.memory_ns;
     a->compute[a->n++] = t.compute_ns;
@@ -199,13 +213,13 @@ static enum assay_status gather(struct case_run *b, struct assay_plan *plan, int
     /* the secret sets lie in the first pair and in one of the next five */
     int secret[SECRET_SETS] = { 0, 1 + (int)assay_rng_below(b->key, 0, 5) };
     int n_secret = b->judged.golden_s > 1 ? 1 : SECRET_SETS, judged = 0, n_calls = 1, in_round = 0;
-    struct anchors anchors = { .n = 0 };
+    struct anchors anchors = { .thinned = 1 };
 
     for (int pair = 0; !b->over && !assay_plan_done(plan); pair++) {
         bool due = judged < n_secret && pair == secret[judged];
         double now = assay__now_s();
 
-        if (now - start > patience(plan, budget))
+        if (now - start > patience(b, plan, budget))
             break;
         if (in_round >= ROUND_LEAST && assay_plan_wants_round(plan) &&
             (assay_plan_round_over(plan) || now - round_start > budget / rounds)) {

@@ -16,7 +16,7 @@ struct measure_setup {
     const struct assay_case *c;
     const struct assay_built *built[N_ROLES]; /* [BASE] NULL: no timing */
     uint64_t seed;
-    double *saved_s; /* of the budgets of cases before, updated */
+    double *saved_s;                 /* of the budgets of cases before, updated */
     struct assay_arena *scratch;     /* reset by every case */
     struct assay_arena *keep;        /* of the result: pairs */
     struct assay_manifest *manifest; /* trust is noted here */
@@ -38,6 +38,9 @@ typedef enum assay_status (*assay__control_fn)(void *ctx, int control, struct as
 enum assay_status assay__controls(struct assay_result *r, const struct measure_setup *m,
                                   const struct assay_case *const *cases, assay__control_fn tell,
                                   void *ctx, struct assay_err *err);
+
+/* Is a control missing that one of the operator's timed cases could be measured for? */
+bool assay__controls_open(const struct assay_result *r, const struct assay_op *op);
 
 /* judge_set.c: sets of one case under the full standard. */
 struct judged {

@@ -276,7 +276,8 @@ static enum assay_status run_operator(struct run *run, int build, struct assay_e
 
     if (!st && old.done)
         forget_other_library(run->r, build, old.hash);
-    if (!st && built[CAND].compiled && run->o->timing && has_open_rows(run->r, old.op))
+    if (!st && built[CAND].compiled && run->o->timing &&
+        (has_open_rows(run->r, old.op) || assay__controls_open(run->r, old.op)))
         st = build_baseline(run, old.op, &built[BASE], err);
     if (!st)
         st = measure_rows(run, build, built, err);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* result_file.c: a finished result file, read whole: builds and cases must belong together. */
 #include "report/result_json.h"
+#include "report/summary.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -109,6 +110,24 @@ static enum assay_status parse_rows(struct assay_result *r, const json_t *list,
     return check_groups(r, err);
 }
 
+/* Of an operator that was built, one of each kind. */
+static enum assay_status check_control(const struct assay_result *r, const struct assay_control *c,
+                                       const char *where, struct assay_err *err)
+{
+    int b = 0;
+
+    while (b < r->n_builds && r->builds[b].op != c->row.op)
+        b++;
+    if (b == r->n_builds)
+        return assay_fail(err, ASSAY_PARSE, "%s: no build of operator '%s'", where,
+                          c->row.op->name);
+    for (int i = 0; i < r->n_controls; i++)
+        if (r->controls[i].kind == c->kind && r->controls[i].row.op == c->row.op)
+            return assay_fail(err, ASSAY_PARSE, "%s: control '%s' of '%s' twice", where,
+                              assay__control_name(c->kind), c->row.op->name);
+    return ASSAY_OK;
+}
+
 static enum assay_status parse_controls(struct assay_result *r, const json_t *list,
                                         assay_op_find_fn find, struct assay_err *err)
 {
@@ -131,6 +150,7 @@ static enum assay_status parse_controls(struct assay_result *r, const json_t *li
         ASSAY_TRY(find_op(&op, row, where, find, err));
         ASSAY_TRY(assay__result_get_control(c, &r->arena, j, where, err));
         c->row.op = op;
+        ASSAY_TRY(check_control(r, c, where, err));
         r->n_controls++;
     }
     return ASSAY_OK;

@@ -120,6 +120,9 @@ enum assay_status assay__result_get_manifest(struct assay_manifest *m, const jso
     ASSAY_TRY(get_string(&in, j, "suite", m->suite, sizeof m->suite));
     ASSAY_TRY(get_string(&in, j, "cases", m->cases, sizeof m->cases));
     ASSAY_TRY(get_string(&in, j, "policy", m->policy, sizeof m->policy));
+    if (strcmp(m->policy, "case") && strcmp(m->policy, "cold") && strcmp(m->policy, "warm"))
+        return assay_fail(err, ASSAY_PARSE, "%s: field 'policy': unknown value '%s'", where,
+                          m->policy);
     ASSAY_TRY(get_string(&in, j, "target", m->target, sizeof m->target));
     ASSAY_TRY(get_string(&in, j, "trust", m->trust, sizeof m->trust));
     ASSAY_TRY(get_bool(&in, j, "trusted", &m->trusted));
@@ -440,6 +443,15 @@ static enum assay_status get_up_to(const struct reader *in, const json_t *j, con
     return ASSAY_OK;
 }
 
+/* null is 0: not measured. */
+static enum assay_status get_anchor(const struct reader *in, const json_t *j, const char *key,
+                                    double *dst)
+{
+    ASSAY_TRY(get_up_to(in, j, key, (double)INFINITY, dst));
+    *dst = isnan(*dst) ? 0 : *dst;
+    return ASSAY_OK;
+}
+
 static enum assay_status get_hap(const struct reader *in, const json_t *j, struct assay_row *row)
 {
     ASSAY_TRY(get_up_to(in, j, "hap", 1, &row->hap));
@@ -449,8 +461,8 @@ static enum assay_status get_hap(const struct reader *in, const json_t *j, struc
     if (row->hap_lo > row->hap || row->hap_hi < row->hap)
         return assay_fail(in->err, ASSAY_PARSE, "%s: field 'hap': %g outside its interval [%g, %g]",
                           in->where, row->hap, row->hap_lo, row->hap_hi);
-    ASSAY_TRY(get_up_to(in, j, "anchor_memory_ns", (double)INFINITY, &row->anchor.memory_ns));
-    ASSAY_TRY(get_up_to(in, j, "anchor_compute_ns", (double)INFINITY, &row->anchor.compute_ns));
+    ASSAY_TRY(get_anchor(in, j, "anchor_memory_ns", &row->anchor.memory_ns));
+    ASSAY_TRY(get_anchor(in, j, "anchor_compute_ns", &row->anchor.compute_ns));
     ASSAY_TRY(get_number(in, j, "t_hw_ns", &row->t_hw_ns));
     return get_up_to(in, j, "t_hw_spread", (double)INFINITY, &row->t_hw_spread);
 }

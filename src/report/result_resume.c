@@ -6,6 +6,7 @@
 #include "report/summary.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -77,6 +78,22 @@ static enum assay_status take_manifest(struct resume *u, const json_t *j, const 
     return ASSAY_OK;
 }
 
+/* What was measured of another library says nothing about this one. */
+static void forget(struct resume *u, const struct assay_op *op)
+{
+    struct assay_result *r = u->r;
+
+    for (int i = 0; i < r->n_rows; i++)
+        if (r->rows[i].op == op) {
+            r->rows[i] =
+                (struct assay_row){ .op = op, .case_id = r->rows[i].case_id, .hap = (double)NAN };
+            u->found[i] = false;
+        }
+    for (int i = r->n_controls - 1; i >= 0; i--)
+        if (r->controls[i].row.op == op)
+            r->controls[i] = r->controls[--r->n_controls];
+}
+
 static enum assay_status take_build(struct resume *u, const json_t *j, const char *where)
 {
     struct assay_build_row b = { 0 };
@@ -87,6 +104,8 @@ static enum assay_status take_build(struct resume *u, const json_t *j, const cha
     for (int i = 0; i < u->r->n_builds; i++)
         if (b.done && !b.failed_here && !strcmp(u->r->builds[i].op->name, name)) {
             b.op = u->r->builds[i].op;
+            if (u->r->builds[i].done && strcmp(u->r->builds[i].hash, b.hash) != 0)
+                forget(u, b.op);
             u->r->builds[i] = b;
         }
     return ASSAY_OK;
@@ -114,7 +133,19 @@ static enum assay_status take_row(struct resume *u, const json_t *j, const char 
     return ASSAY_OK;
 }
 
-/* Those of operators that are planned, as far as there is room. */
+/* A later one replaces an earlier one. */
+static void put_control(struct assay_result *r, const struct assay_control *c)
+{
+    for (int i = 0; i < r->n_controls; i++)
+        if (r->controls[i].kind == c->kind && r->controls[i].row.op == c->row.op) {
+            r->controls[i] = *c;
+            return;
+        }
+    if (r->controls && r->n_controls < r->n_builds * ASSAY_N_CONTROLS)
+        r->controls[r->n_controls++] = *c;
+}
+
+/* Those of operators that are planned; what failed through our own fault is measured again. */
 static enum assay_status take_control(struct resume *u, const json_t *j, const char *where)
 {
     struct assay_control c;
@@ -125,11 +156,12 @@ static enum assay_status take_control(struct resume *u, const json_t *j, const c
     ASSAY_TRY(assay__json_object(j, where, "row", &row, u->err));
     ASSAY_TRY(assay__json_string(row, where, "op", &name, u->err));
     ASSAY_TRY(assay__result_get_control(&c, &r->arena, j, where, u->err));
-    for (int i = 0;
-         r->controls && i < r->n_builds && r->n_controls < r->n_builds * ASSAY_N_CONTROLS; i++)
+    if (!c.row.done || c.row.failed_here)
+        return ASSAY_OK;
+    for (int i = 0; i < r->n_builds; i++)
         if (!strcmp(r->builds[i].op->name, name)) {
             c.row.op = r->builds[i].op;
-            r->controls[r->n_controls++] = c;
+            put_control(r, &c);
             break;
         }
     return ASSAY_OK;

@@ -272,13 +272,15 @@ static void put_time(struct assay_text *t, const struct assay_row *row)
 /* Where there is no HAP there is nothing to be unsure of; where no limit is, none was measured. */
 static void put_hap(struct assay_text *t, const struct assay_row *row)
 {
+    const double none_ns = (double)NAN;
     bool none = isnan(row->hap);
 
     put_number(t, "hap", row->hap);
     put_interval(t, "hap", none ? (double)NAN : row->hap_lo, none ? (double)NAN : row->hap_hi);
     put_number(t, "hap_limit", none ? (double)NAN : row->hap_limit);
-    put_number(t, "anchor_memory_ns", row->anchor.memory_ns);
-    put_number(t, "anchor_compute_ns", row->anchor.compute_ns);
+    put_number(t, "anchor_memory_ns", row->anchor.memory_ns > 0 ? row->anchor.memory_ns : none_ns);
+    put_number(t, "anchor_compute_ns",
+               row->anchor.compute_ns > 0 ? row->anchor.compute_ns : none_ns);
     put_number(t, "t_hw_ns", row->t_hw_ns);
     put_number(t, "t_hw_spread", isnan(row->t_hw_ns) ? (double)NAN : row->t_hw_spread);
 }

@@ -53,6 +53,10 @@ static void put_options(const struct assay__page *p, const struct assay_manifest
         fprintf(p->f, " --threads %d", m->threads);
     if (!m->timing)
         fputs(" --no-timing", p->f);
+    if (m->timing && m->policy[0] && strcmp(m->policy, "case") != 0) {
+        fputs(" --policy ", p->f);
+        put_word(p, m->policy);
+    }
 }
 
 static void put_repeat(const struct assay__page *p, const struct assay_result *r,
@@ -361,15 +365,14 @@ void assay__text_provenance(const struct assay__page *p, const struct assay_resu
             m->threads == 1 ? "" : "s");
     put_field(p, ", trust ", m->trust);
     if (m->timing && m->cores > 0 && m->threads >= m->cores)
-        fprintf(
-            p->f,
-            "\nall %d cores went to the kernels: calls are handed over by sleeping, which short "
-            "times feel",
-            m->cores);
+        fputs("\nno core was left beside the kernels': calls are handed over by sleeping, which "
+              "short "
+              "times feel",
+              p->f);
     fprintf(p->f, "\nsuite ");
     put_field(p, "", m->suite[0] ? m->suite : "own");
     put_field(p, ", cases ", m->cases);
-    if (m->timing && strcmp(m->policy, "case"))
+    if (m->timing && strcmp(m->policy, "case") != 0)
         put_field(p, ", caches ", m->policy);
     if (m->timing)
         put_field(p, ", baseline ", m->baseline);

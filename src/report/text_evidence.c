@@ -33,9 +33,11 @@ static void put_anchor(const struct assay__page *p, const struct assay_evidence 
 {
     if (isnan(e->memory))
         return;
-    fprintf(p->f,
-            "  %-15smemory %+.1f %% (%+.1f to %+.1f), arithmetic %+.1f %% against calibration\n",
-            "anchor", 100 * e->memory, 100 * e->memory_lo, 100 * e->memory_hi, 100 * e->compute);
+    fprintf(p->f, "  %-15smemory %+.1f %% (%+.1f to %+.1f)", "anchor", 100 * e->memory,
+            100 * e->memory_lo, 100 * e->memory_hi);
+    if (!isnan(e->compute))
+        fprintf(p->f, ", arithmetic %+.1f %%", 100 * e->compute);
+    fputs(" against calibration\n", p->f);
 }
 
 void assay__text_evidence(const struct assay__page *p, const struct assay_result *r)

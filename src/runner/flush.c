@@ -3,6 +3,12 @@
  */
 #include "runner/session.h"
 
+void assay__touch(const void *p, size_t bytes)
+{
+    for (size_t i = 0; i < bytes; i += 64)
+        (void)((const volatile char *)p)[i];
+}
+
 #if defined(__x86_64__)
 
 #include <cpuid.h>

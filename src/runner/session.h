@@ -37,13 +37,16 @@ struct assay_side {
 int assay__huge_file(void);
 
 /* shared.c: memory touched and of a fixed size, in pages of 2 MiB where they are to be had;
- * writable only through this process's mapping when read_only. */
+ * writable only through this process's mapping when read_only. *m is released first: fd -1 to begin
+ * with. Nothing is left in it on error. */
 enum assay_status assay__shared_make(struct assay_shared *m, size_t bytes, bool read_only,
                                      struct assay_err *err);
 void assay__shared_release(struct assay_shared *m);
 
 /* flush.c: takes memory out of all caches, line by line. */
 void assay__flush(const void *p, size_t bytes);
+/* The other way: reads it line by line into the caches of this core. */
+void assay__touch(const void *p, size_t bytes);
 
 /* anchor.c: one run of each fixed kernel on this thread; in and out are ASSAY__ANCHOR_BYTES each,
  * out is overwritten. */

@@ -50,12 +50,35 @@ static bool reopen_read_only(struct assay_shared *m)
     return true;
 }
 
+/* Did it get the pages that were asked for? Memory in pieces or a system that denies them leave
+ * small ones. */
+static bool has_huge_pages(const struct assay_shared *m)
+{
+    unsigned long long begin, end, kib = 0;
+    bool inside = false;
+    char line[512];
+    FILE *f = fopen("/proc/self/smaps", "r");
+
+    while (f && fgets(line, sizeof line, f)) {
+        if (sscanf(line, "%llx-%llx ", &begin, &end) == 2)
+            inside = begin == (unsigned long long)(uintptr_t)m->base;
+        else if (inside && sscanf(line, "ShmemPmdMapped: %llu kB", &kib) == 1)
+            break;
+    }
+    if (f)
+        fclose(f);
+    return kib * 1024 >= m->bytes;
+}
+
 static enum assay_status make(struct assay_shared *m, size_t bytes, bool read_only,
                               struct assay_err *err)
 {
     const size_t page = m->huge ? HUGE_PAGE : PAGE;
-    size_t n = (bytes + page - 1) / page * page;
+    size_t n;
 
+    if (!assay_add_size(bytes, page - 1, &n))
+        return assay_fail(err, ASSAY_NOMEM, "cannot make %zu bytes of shared memory", bytes);
+    n = n / page * page;
     if (m->fd < 0 || ftruncate(m->fd, (off_t)n))
         return assay_fail(err, ASSAY_NOMEM, "cannot make %zu bytes of shared memory: %s", n,
                           strerror(errno));
@@ -66,17 +89,23 @@ static enum assay_status make(struct assay_shared *m, size_t bytes, bool read_on
                           strerror(errno));
     }
     m->bytes = n;
+    if (m->huge)
+        madvise(m->base, n, MADV_HUGEPAGE); /* worth some trouble to the kernel */
     ASSAY_TRY(seal(m, read_only, err));
     if (m->huge && read_only && !reopen_read_only(m))
         return assay_fail(err, ASSAY_UNSUPPORTED, "cannot reopen shared memory for reading: %s",
                           strerror(errno));
     assay_parallel((int64_t)(n / PAGE), 1024, 0, touch, m->base);
+    if (m->huge && !has_huge_pages(m))
+        return assay_fail(err, ASSAY_NOMEM, "no pages of 2 MiB");
     return ASSAY_OK;
 }
 
 enum assay_status assay__shared_make(struct assay_shared *m, size_t bytes, bool read_only,
                                      struct assay_err *err)
 {
+    enum assay_status st;
+
     assay__shared_release(m);
     m->fd = assay__huge_file();
     m->huge = m->fd >= 0;
@@ -85,7 +114,10 @@ enum assay_status assay__shared_make(struct assay_shared *m, size_t bytes, bool 
     assay__shared_release(m);
     m->fd =
         memfd_create(read_only ? "assay-inputs" : "assay-outputs", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-    return make(m, bytes, read_only, err);
+    st = make(m, bytes, read_only, err);
+    if (st) /* what is not sealed must not be mistaken for an arena */
+        assay__shared_release(m);
+    return st;
 }
 
 void assay__shared_release(struct assay_shared *m)

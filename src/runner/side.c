@@ -19,8 +19,11 @@ enum assay_status assay_set_stride(const struct assay_args *args, size_t *in_str
     ASSAY_TRY(assay_slots_bytes(args->in, ASSAY_MAX_IN, in_stride, err));
     ASSAY_TRY(assay_slots_bytes(args->out, ASSAY_MAX_OUT, out_stride, err));
     /* sets start on pages, so that each has the same alignment */
-    *in_stride = (*in_stride + 4095) / 4096 * 4096;
-    *out_stride = (*out_stride + 4095) / 4096 * 4096;
+    if (!assay_add_size(*in_stride, 4095, in_stride) ||
+        !assay_add_size(*out_stride, 4095, out_stride))
+        return assay_fail(err, ASSAY_INVALID, "size of a set overflows");
+    *in_stride = *in_stride / 4096 * 4096;
+    *out_stride = *out_stride / 4096 * 4096;
     return ASSAY_OK;
 }
 
@@ -134,26 +137,18 @@ static void flush_sets(const struct assay_side *side, const struct assay_block *
     assay__flush(s->out.base, n * side->out_stride);
 }
 
-/* Time of one null call: the least of a few batches, so that a disturbance here is not taken off
- * the kernel. */
-static bool time_null(struct assay_side *side, const struct assay_block *b, struct assay_facts *f)
+/* In the caches of the kernels' core, as after a call of theirs on other values there. */
+static void touch_sets(const struct assay_side *side, const struct assay_block *b)
 {
-    const struct assay_target *t = side->s->target;
+    const struct assay_session *s = side->s;
+    size_t n = (size_t)b->n_calls;
 
-    f->null_ns = INFINITY;
-    for (int batch = 0; batch < NULL_BATCHES; batch++) {
-        double t0 = assay__now_raw_ns(), ns;
-
-        for (int i = 0; i < NULL_CALLS; i++)
-            if (!t->call(side->proc, 0, true, b->timeout_s, f))
-                return false;
-        ns = (assay__now_raw_ns() - t0) / NULL_CALLS;
-        f->null_ns = ns < f->null_ns ? ns : f->null_ns;
-    }
-    return true;
+    assay__cpus_use(s->cpu + s->spare_core, 1);
+    assay__touch(s->in.base, n * side->in_stride);
+    assay__touch(s->out.base, n * side->out_stride);
 }
 
-/* Since when both have been waiting for cores. */
+/* How long both have waited for cores. */
 struct waits {
     double there, here;
 };
@@ -164,36 +159,68 @@ static struct waits waits_now(const struct assay_side *side)
                            assay__waited_ns(side->s->schedstat) };
 }
 
-/* What the process waited for its core is no time of its kernel. With several threads it may be,
- * since the others went on. */
-static void settle(const struct assay_side *side, struct waits before, struct assay_facts *f)
+static struct waits waits_since(const struct assay_side *side, struct waits before)
 {
     struct waits now = waits_now(side);
-    double there = now.there - before.there, here = now.here - before.here;
 
-    f->disturbed = there + here > DISTURBED_SHARE * f->block_ns;
-    if (side->s->o.threads == 1 && there < f->block_ns)
-        f->block_ns -= there;
+    return (struct waits){ now.there - before.there, now.here - before.here };
+}
+
+/* What the process waited for its core is no time of its kernel. With several threads it may be,
+ * since the others went on. */
+static double without_waits(const struct assay_side *side, double ns, struct waits w)
+{
+    return side->s->o.threads == 1 && w.there < ns ? ns - w.there : ns;
+}
+
+/* Time of one null call: the least of a few batches, so that a disturbance here is not taken off
+ * the kernel. On a single core the hand-over itself waits; *wait_ns is how long, in a call. */
+static bool time_null(struct assay_side *side, const struct assay_block *b, struct assay_facts *f,
+                      double *wait_ns)
+{
+    const struct assay_target *t = side->s->target;
+
+    f->null_ns = INFINITY;
+    for (int batch = 0; batch < NULL_BATCHES; batch++) {
+        struct waits w = waits_now(side);
+        double t0 = assay__now_raw_ns(), ns;
+
+        for (int i = 0; i < NULL_CALLS; i++)
+            if (!t->call(side->proc, 0, true, b->timeout_s, f))
+                return false;
+        ns = assay__now_raw_ns() - t0;
+        w = waits_since(side, w);
+        ns = without_waits(side, ns, w) / NULL_CALLS;
+        if (ns < f->null_ns) {
+            f->null_ns = ns;
+            *wait_ns = (w.there + w.here) / NULL_CALLS;
+        }
+    }
+    return true;
 }
 
 /* The clock stands on both sides of the calls, in this process. */
 static bool run_calls(struct assay_side *side, const struct assay_block *b, struct assay_facts *f)
 {
     const struct assay_target *t = side->s->target;
-    struct waits before;
-    double t0;
+    double t0, wait_ns = 0;
+    struct waits w;
 
     /* the first call only wakes the process up */
-    if (!t->call(side->proc, 0, true, b->timeout_s, f) || (b->time_null && !time_null(side, b, f)))
+    if (!t->call(side->proc, 0, true, b->timeout_s, f) ||
+        (b->time_null && !time_null(side, b, f, &wait_ns)))
         return false;
-    before = waits_now(side);
+    w = waits_now(side);
     t0 = assay__now_raw_ns();
     for (int i = 0; i < b->n_calls; i++)
         if (!t->call(side->proc, b->null_kernel ? 0 : i, b->null_kernel, b->timeout_s, f) ||
             f->verdict != ASSAY_PASS)
             return false;
     f->block_ns = assay__now_raw_ns() - t0;
-    settle(side, before, f);
+    w = waits_since(side, w);
+    /* in cold caches the hand-over takes up to twice as long as in a batch of null calls */
+    f->disturbed = w.there + w.here - 2 * b->n_calls * wait_ns > DISTURBED_SHARE * f->block_ns;
+    f->block_ns = without_waits(side, f->block_ns, w);
     return true;
 }
 
@@ -208,9 +235,11 @@ enum assay_status assay_side_block(struct assay_side *side, const struct assay_b
     if (!side->proc || b->n_calls < 1 || (b->n_calls > side->n_sets && !b->null_kernel))
         return assay_fail(err, ASSAY_INTERNAL, "block of %d calls on %d sets", b->n_calls,
                           side->n_sets);
+    assay__be_urgent(true);
+    if (b->touch)
+        touch_sets(side, b);
     if (s->spare_core)
         assay__cpus_use(s->cpu, 1);
-    assay__be_urgent(true);
     if (b->flush)
         flush_sets(side, b);
     ok = t->resume(side->proc, f) && run_calls(side, b, f) && t->stop(side->proc, f);

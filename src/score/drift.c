@@ -4,16 +4,22 @@
 
 #include <math.h>
 
-/* How much slower, as a factor. */
-static double factor(double now_ns, double then_ns)
+/* How much slower it is now, as a factor; the anchor moves on where both times are known. */
+static double follow(double *anchor_ns, double now_ns)
 {
-    return now_ns > 0 && then_ns > 0 && isfinite(now_ns / then_ns) ? now_ns / then_ns : 1;
+    double f = now_ns / *anchor_ns;
+
+    /* infinite: the quotient is 0, infinite or no number */
+    if (!(now_ns > 0) || !(*anchor_ns > 0) || !isfinite(f) || f <= 0)
+        return 1;
+    *anchor_ns = now_ns;
+    return f;
 }
 
 void assay_machine_drift(struct assay_machine *m, const struct assay_anchor *now)
 {
-    double memory = factor(now->memory_ns, m->anchor.memory_ns);
-    double compute = factor(now->compute_ns, m->anchor.compute_ns);
+    double memory = follow(&m->anchor.memory_ns, now->memory_ns);
+    double compute = follow(&m->anchor.compute_ns, now->compute_ns);
 
     for (int u = 0; u < ASSAY_N_UNITS; u++)
         m->peak[u] /= u == ASSAY_UNIT_DRAM ? memory : compute;
@@ -24,5 +30,4 @@ void assay_machine_drift(struct assay_machine *m, const struct assay_anchor *now
         m->level[i].write /= f;
         m->level[i].copy /= f;
     }
-    m->anchor = *now;
 }

@@ -13,7 +13,7 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Quantile q of n sorted values, the nearest one from above; NaN of none. */
+/* Quantile q of n sorted values: the least that a share q of them does not exceed; NaN of none. */
 static double quantile(const double *sorted, int n, double q)
 {
     int i = (int)ceil(q * n) - 1;
@@ -48,7 +48,7 @@ static double half_width(const struct assay_result *r, int i)
 
 static double drift(double now, double then)
 {
-    return now > 0 && then > 0 ? now / then - 1 : (double)NAN;
+    return now > 0 && then > 0 && isfinite(then) ? now / then - 1 : (double)NAN;
 }
 
 static double memory_drift(const struct assay_result *r, int i)

@@ -17,6 +17,9 @@
 
 enum { ENOUGH = 6 }; /* values for an interval of 95 % */
 
+/* Of the pairs. What a process does can disturb it: it shall not choose which times count. */
+static const double DISCARD_MOST = 0.25;
+
 static int ascending(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
@@ -126,9 +129,8 @@ static struct rounds ask_rounds(double *median, double *scratch, const struct as
 }
 
 static void put_ratio(struct assay_time *t, double *v, double *scratch,
-                      const struct assay_pair *pair, int n)
+                      const struct assay_pair *pair, int n, bool all)
 {
-    bool all = log_ratios(scratch, pair, 0, n, false) < ENOUGH;
     struct rounds r = ask_rounds(v, scratch, pair, n, all);
     int m = log_ratios(scratch, pair, 0, n, all);
     struct span s;
@@ -152,15 +154,17 @@ static void put_ratio(struct assay_time *t, double *v, double *scratch,
 }
 
 static void put_times(struct assay_time *t, double *v, const struct assay_pair *pair,
-                      const double *null_ns, int n)
+                      const double *null_ns, int n, bool all)
 {
     struct span base;
+    int m = 0;
 
     for (int i = 0; i < n; i++) {
         t->n_calls += pair[i].n_calls;
-        v[i] = pair[i].base_ns;
+        if (all || !pair[i].disturbed)
+            v[m++] = pair[i].base_ns;
     }
-    base = quantile_span(v, n, 0.25);
+    base = quantile_span(v, m, 0.25);
     t->base_ns = base.mid;
     t->base_lo = base.lo;
     t->base_hi = base.hi;
@@ -188,8 +192,11 @@ enum assay_status assay__estimate(struct assay_time *t, const struct assay_pair 
                               .null_ns = NAN,
                               .flags = n ? 0 : ASSAY_TIME_COARSE };
     if (n) {
-        put_ratio(t, v, v + n, pair, n);
-        put_times(t, v, pair, null_ns, n);
+        int calm = log_ratios(v, pair, 0, n, false);
+        bool all = calm < ENOUGH || n - calm > DISCARD_MOST * n;
+
+        put_ratio(t, v, v + n, pair, n, all);
+        put_times(t, v, pair, null_ns, n, all);
     }
     free(v);
     return ASSAY_OK;

@@ -6,7 +6,8 @@
 #include "assay/time.h"
 
 /*
- * Estimates from n pairs in rounds. Disturbed pairs are left out where six others remain.
+ * Estimates from n pairs in rounds. Disturbed pairs are left out where they are no more than a
+ * quarter and six others remain.
  *
  * Rounds agree when the intervals of all of them overlap; a round is a measurement by itself, with
  * processes of its own. Then the pairs are one sample: the ratio is the median of their log-ratios.
@@ -14,8 +15,8 @@
  * interval needs six of them; until then the ratio is UNRESOLVED and its interval the union of the
  * rounds'. Fewer than six pairs in all: COARSE, and the interval spans them.
  *
- * base_ns is the lower quartile of the baseline's blocks. n = 0 gives NaNs. ASSAY_NOMEM leaves *t
- * alone.
+ * base_ns is the lower quartile of the baseline's blocks in the same pairs. n = 0 gives NaNs.
+ * ASSAY_NOMEM leaves *t alone.
  */
 enum assay_status assay__estimate(struct assay_time *t, const struct assay_pair *pair,
                                   const double *null_ns, int n);

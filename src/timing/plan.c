@@ -54,8 +54,10 @@ void assay_plan_next(struct assay_plan *p, int *n_calls, bool *cand_first)
     double calls = base > 0 ? floor(aim / base) : 1;
 
     *n_calls = calls < 1 ? 1 : calls > p->lim.max_calls ? p->lim.max_calls : (int)calls;
-    /* both orders equally often: who goes second finds the machine in another state */
-    p->cand_first = p->n % 2 ? !p->cand_first : assay_rng_unit(p->key, p->draws++) < 0.5;
+    /* both orders equally often in each round: who goes second finds the machine in another state
+     */
+    p->cand_first =
+        (p->n - p->round_at) % 2 ? !p->cand_first : assay_rng_unit(p->key, p->draws++) < 0.5;
     *cand_first = p->cand_first;
 }
 

@@ -151,6 +151,7 @@ static void forbidden(void **state)
         { "bad/makes_thread", ASSAY_FORBIDDEN, "system call" },
         { "bad/runs_program", ASSAY_FORBIDDEN, "execve" },
         { "bad/maps_code", ASSAY_FORBIDDEN, "mmap" },
+        { "bad/punches_holes", ASSAY_FORBIDDEN, "madvise" },
     };
 
     (void)state;

@@ -32,7 +32,8 @@ struct example {
 static void plan(struct example *e)
 {
     *e = (struct example){ 0 };
-    e->r.manifest = (struct assay_manifest){ .version = "1", .threads = 1, .timing = true };
+    e->r.manifest =
+        (struct assay_manifest){ .version = "1", .policy = "case", .threads = 1, .timing = true };
     e->r.machine.threads = 1;
     for (int i = 0; i < N_BUILDS; i++)
         e->builds[i].op = &ops[i];

@@ -80,6 +80,7 @@ static void plan(struct example *e)
         .threads = 3,
         .timing = true,
         .cases = "public",
+        .policy = "case",
     };
     e->r.machine = (struct assay_machine){ .name = "this", .threads = 3 };
     e->r.machine.peak[ASSAY_UNIT_DRAM] = 1.0e10 / 3;

@@ -159,24 +159,30 @@ static void quartile_and_median(void **state)
     assert_float_equal(t.cand_ns, 6, 1e-12);
 }
 
-/* Disturbed pairs count only where fewer than six others are left. */
+/* Disturbed pairs are left out up to a quarter of all, where six others are left. */
 static void disturbed_pairs(void **state)
 {
-    struct assay_pair pair[18];
+    struct assay_pair pair[20];
     struct assay_time t;
 
     (void)state;
-    for (int i = 0; i < 18; i++)
+    for (int i = 0; i < 20; i++)
         pair[i] = (struct assay_pair){
-            .base_ns = 10, .cand_ns = i % 3 ? 50 : 20, .n_calls = 1, .disturbed = i % 3
+            .base_ns = 10, .cand_ns = i % 4 ? 20 : 50, .n_calls = 1, .disturbed = i % 4 == 0
         };
-    assert_int_equal(assay__estimate(&t, pair, no_null, 18), ASSAY_OK);
-    assert_int_equal(t.n_discarded, 12);
+    assert_int_equal(assay__estimate(&t, pair, no_null, 20), ASSAY_OK);
+    assert_int_equal(t.n_discarded, 5);
     assert_float_equal(t.ratio_hi, 2, 1e-12);
-    pair[0].disturbed = true; /* five left */
-    assert_int_equal(assay__estimate(&t, pair, no_null, 18), ASSAY_OK);
+    pair[1].disturbed = true; /* 6 of 20 */
+    assert_int_equal(assay__estimate(&t, pair, no_null, 20), ASSAY_OK);
     assert_int_equal(t.n_discarded, 0);
-    assert_float_equal(t.ratio, 5, 1e-12);
+    for (int i = 0; i < 7; i++)
+        pair[i].disturbed = i < 2; /* 2 of 7: five left */
+    assert_int_equal(assay__estimate(&t, pair, no_null, 7), ASSAY_OK);
+    assert_int_equal(t.n_discarded, 0);
+    pair[1].disturbed = false; /* six left */
+    assert_int_equal(assay__estimate(&t, pair, no_null, 7), ASSAY_OK);
+    assert_int_equal(t.n_discarded, 1);
 }
 
 /* Made-up runs of known ratio, with and without an offset of each process that is larger than the

@@ -65,9 +65,6 @@ static _Noreturn void become(const struct assay_start *s, const int fds[4], char
             CPU_SET((size_t)s->cpus[c], &cpus);
         sched_setaffinity(0, sizeof cpus, &cpus);
     }
-    /* other programs of this machine shall not get in between, but runs beside this one get their
-     * turns; refused to ordinary users */
-    sched_setscheduler(0, SCHED_RR, &(struct sched_param){ .sched_priority = 1 });
     /* the same addresses on both sides: they decide about conflicts in caches and predictors */
     personality(ADDR_NO_RANDOMIZE);
     execve(argv[0], argv, s->options->locked ? no_env : environ);
@@ -194,20 +191,30 @@ static enum assay_status await_ready(struct cpu_proc *p, const struct assay_star
     return ASSAY_OK;
 }
 
-/* One file for each thread of the process: "ns run, ns waited for a core, slices". The kernel keeps
- * them; the process cannot touch them. */
-static void open_waits(struct cpu_proc *p)
+/*
+ * For each thread of the process, once it serves calls: before other programs of this machine,
+ * which shall not get in between (refused to ordinary users); and the file with "ns run, ns waited
+ * for a core, slices", which the kernel keeps and the process cannot touch. What it does while it
+ * loads is not urgent. In turns with others of its kind, so that two runs at once do not stop each
+ * other.
+ */
+static void attend_threads(struct cpu_proc *p, bool urgent)
 {
+    const struct sched_param first = { .sched_priority = 1 };
     char path[320];
     struct dirent *e;
     DIR *d;
 
     snprintf(path, sizeof path, "/proc/%d/task", (int)p->pid);
     d = opendir(path);
-    while (d && p->n_waits < CPU_MAX_WAITS && (e = readdir(d)) != NULL) {
+    while (d && (e = readdir(d)) != NULL) {
         int fd;
 
         if (e->d_name[0] == '.')
+            continue;
+        if (urgent)
+            sched_setscheduler((pid_t)strtol(e->d_name, NULL, 10), SCHED_RR, &first);
+        if (p->n_waits == CPU_MAX_WAITS)
             continue;
         snprintf(path, sizeof path, "/proc/%d/task/%s/schedstat", (int)p->pid, e->d_name);
         fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -246,7 +253,7 @@ enum assay_status cpu_start(void **proc, const struct assay_start *s, struct ass
         cpu_end(p);
         return st;
     }
-    open_waits(p);
+    attend_threads(p, s->options->locked);
     *proc = p;
     return ASSAY_OK;
 }

@@ -99,7 +99,6 @@ static const struct {
     { SCMP_SYS(futex), ALLOW, ALLOW, "hand-over and the thread pool" },
     { SCMP_SYS(munmap), ALLOW, ALLOW, "malloc" },
     { SCMP_SYS(brk), ALLOW, ALLOW, "malloc" },
-    { SCMP_SYS(madvise), ALLOW, ALLOW, "malloc" },
     { SCMP_SYS(getrandom), ALLOW, ALLOW, "malloc" },
     { SCMP_SYS(rt_sigreturn), ALLOW, ALLOW, "return from a fault handler" },
     { SCMP_SYS(rt_sigprocmask), ALLOW, ALLOW, "abort" },
@@ -141,6 +140,22 @@ static int add_memory_rules(scmp_filter_ctx f, bool loading, uint64_t budget)
            seccomp_rule_add(f, SCMP_ACT_ALLOW, SCMP_SYS(mremap), 1, new_size);
 }
 
+/* malloc gives pages back, and kernels may ask for larger ones. What would take memory away from
+ * the other side as well, such as a hole in the outputs, is refused. */
+static int add_advice_rules(scmp_filter_ctx f)
+{
+    static const int harmless[] = { MADV_NORMAL,   MADV_RANDOM, MADV_SEQUENTIAL, MADV_WILLNEED,
+                                    MADV_DONTNEED, MADV_FREE,   MADV_HUGEPAGE,   MADV_NOHUGEPAGE };
+    int bad = 0;
+
+    for (size_t i = 0; i < sizeof harmless / sizeof *harmless; i++) {
+        const struct scmp_arg_cmp advice = { 2, SCMP_CMP_EQ, (scmp_datum_t)harmless[i], 0 };
+
+        bad = bad || seccomp_rule_add(f, SCMP_ACT_ALLOW, SCMP_SYS(madvise), 1, advice);
+    }
+    return bad;
+}
+
 static void filter(struct cpu_ctl *ctl, bool loading, uint64_t budget)
 {
     scmp_filter_ctx f = seccomp_init(SCMP_ACT_TRAP);
@@ -157,7 +172,7 @@ static void filter(struct cpu_ctl *ctl, bool loading, uint64_t budget)
     }
     /* abort() sends one signal to the process itself */
     bad = bad || seccomp_rule_add(f, SCMP_ACT_ALLOW, SCMP_SYS(tgkill), 2, itself, abort_signal);
-    bad = bad || add_memory_rules(f, loading, budget) || seccomp_load(f);
+    bad = bad || add_memory_rules(f, loading, budget) || add_advice_rules(f) || seccomp_load(f);
     if (bad)
         child_fail_sys(ctl, "cannot load the filter of system calls");
     seccomp_release(f);
