@@ -96,7 +96,7 @@ double assay__stats_sd(const double *v, int n)
 
 struct assay__stats_span assay__stats_median(const double *sorted, int n)
 {
-    int k = assay__quantile_rank(n, 0.5);
+    int k = assay__quantile_rank(n, 0.5, 0.025);
     struct assay__stats_span s = { assay__stats_quantile(sorted, n, 0.5), NAN, NAN };
 
     if (k > 0) {

@@ -43,7 +43,9 @@ struct assay_time {
 struct assay_plan_limits {
     double target;        /* relative half width to stop at where both are equally fast (0.01) */
     double block_ns;      /* aim of a block (250e3) */
+    double block_most_ns; /* no block of the candidate is longer unless it is one call (100e6) */
     double first_base_ns; /* time of a baseline call before the first pair, 0 unknown */
+    double first_cand_ns; /* the same of the candidate */
     int max_calls;        /* per block, what the arenas hold */
     int rounds;           /* of fresh processes that must agree */
     int round_pairs;      /* at least, in each */

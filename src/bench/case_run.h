@@ -23,7 +23,7 @@ struct case_run {
     int n_sets;
     uint64_t n_poisoned;
     uint64_t draw;                /* inputs made so far */
-    double base_ns;               /* the baseline's first call took */
+    double base_ns, cand_ns;      /* the first call of each took */
     double timeout_s;             /* of a call of the candidate */
     int64_t allow[ASSAY_MAX_OUT]; /* odd positions that pass without escalation */
     int n_passed_escalations;

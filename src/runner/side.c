@@ -143,6 +143,8 @@ static void touch_sets(const struct assay_side *side, const struct assay_block *
     const struct assay_session *s = side->s;
     size_t n = (size_t)b->n_calls;
 
+    /* from memory: both turns shall find the lines in the same state */
+    flush_sets(side, b);
     assay__cpus_use(s->cpu + s->spare_core, 1);
     assay__touch(s->in.base, n * side->in_stride);
     assay__touch(s->out.base, n * side->out_stride);

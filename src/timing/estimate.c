@@ -17,6 +17,13 @@
 
 enum { ENOUGH = 6 }; /* values for an interval of 95 % */
 
+/*
+ * What lies outside on each side. The ratio's interval decides when to stop, and stops more gladly
+ * where it happens to be narrow: of 588 measurements of 1 it held 1 in 94.2 % with tails of 2.5 %,
+ * in 96 % with these. Six values have 1 / 64 beyond their ends.
+ */
+static const double TAIL = 0.025, RATIO_TAIL = 0.016;
+
 /* Of the pairs. What a process does can disturb it: it shall not choose which times count. */
 static const double DISCARD_MOST = 0.25;
 
@@ -47,14 +54,19 @@ double assay_quantile(double *v, int n, double q)
     return quantile(v, n, q);
 }
 
-int assay__quantile_rank(int n, double q)
+/* The standard normal quantile that leaves `tail` above it, of the two that are used. */
+static double z_of(double tail)
 {
-    const double tail = 0.025;
+    return tail < TAIL ? 2.144410620911840 : 1.959963984540054;
+}
+
+int assay__quantile_rank(int n, double q, double tail)
+{
     double p = pow(1 - q, n), sum = 0;
     int k = 0;
 
     if (n > 400) /* normal approximation with continuity correction, rounded outwards */
-        return (int)floor(n * q + 0.5 - 1.959963984540054 * sqrt(n * q * (1 - q)));
+        return (int)floor(n * q + 0.5 - z_of(tail) * sqrt(n * q * (1 - q)));
     while (k < n && sum + p <= tail) {
         sum += p;
         p *= (double)(n - k) / (k + 1) * q / (1 - q);
@@ -70,9 +82,9 @@ struct span {
 };
 
 /* Quantile q of n values, which it sorts. Too few for an interval: their range. */
-static struct span quantile_span(double *v, int n, double q)
+static struct span quantile_span(double *v, int n, double q, double tail)
 {
-    int low = assay__quantile_rank(n, q), high = assay__quantile_rank(n, 1 - q);
+    int low = assay__quantile_rank(n, q, tail), high = assay__quantile_rank(n, 1 - q, tail);
 
     sort(v, n);
     return (struct span){ .mid = quantile(v, n, q),
@@ -115,7 +127,7 @@ static struct rounds ask_rounds(double *median, double *scratch, const struct as
         m = log_ratios(scratch, pair, begin, end, all);
         if (!m)
             continue;
-        s = quantile_span(scratch, m, 0.5);
+        s = quantile_span(scratch, m, 0.5, RATIO_TAIL);
         median[r.n++] = s.mid;
         r.lo = fmin(r.lo, s.lo);
         r.hi = fmax(r.hi, s.hi);
@@ -136,10 +148,10 @@ static void put_ratio(struct assay_time *t, double *v, double *scratch,
     struct span s;
 
     if (r.agree) {
-        s = quantile_span(scratch, m, 0.5);
+        s = quantile_span(scratch, m, 0.5, RATIO_TAIL);
         t->flags |= s.coarse ? ASSAY_TIME_COARSE : 0;
     } else {
-        s = quantile_span(r.median, r.n, 0.5);
+        s = quantile_span(r.median, r.n, 0.5, RATIO_TAIL);
         if (s.coarse) {
             t->flags |= ASSAY_TIME_UNRESOLVED;
             s.lo = r.lo;
@@ -164,7 +176,7 @@ static void put_times(struct assay_time *t, double *v, const struct assay_pair *
         if (all || !pair[i].disturbed)
             v[m++] = pair[i].base_ns;
     }
-    base = quantile_span(v, m, 0.25);
+    base = quantile_span(v, m, 0.25, TAIL);
     t->base_ns = base.mid;
     t->base_lo = base.lo;
     t->base_hi = base.hi;

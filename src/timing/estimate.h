@@ -22,11 +22,11 @@ enum assay_status assay__estimate(struct assay_time *t, const struct assay_pair 
                                   const double *null_ns, int n);
 
 /*
- * Rank k (1-based, from the low end) such that at most 2.5 % of the probability lies below the k-th
- * smallest of n values for quantile q of their distribution, whatever it is; 0 when n is too small
- * for that. Exact binomial to n = 400, normal beyond. For the high end: n + 1 minus the rank of
+ * Rank k (1-based, from the low end) such that quantile q of the distribution of n values, whatever
+ * it is, lies below the k-th smallest with at most probability `tail`; 0 when n is too small for
+ * that. Exact binomial to n = 400, normal beyond. For the high end: n + 1 minus the rank of
  * quantile 1 - q.
  */
-int assay__quantile_rank(int n, double q);
+int assay__quantile_rank(int n, double q, double tail);
 
 #endif

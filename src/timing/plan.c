@@ -3,8 +3,8 @@
  * plan.c: which block to time next and when to stop.
  *
  * Pairs of blocks in random order and of random length: a fixed pattern can beat against the
- * scheduler. Lengths come from the baseline's times alone, so that a candidate cannot choose how it
- * is measured.
+ * scheduler. Lengths come from the baseline's times, so that a candidate cannot choose how it is
+ * measured; only one that is hundreds of times slower makes blocks shorter.
  */
 #include "assay/time.h"
 
@@ -51,11 +51,13 @@ void assay_plan_next(struct assay_plan *p, int *n_calls, bool *cand_first)
     /* 0.4 to 1.6 times the aim */
     double aim = p->lim.block_ns * (0.4 + 1.2 * assay_rng_unit(p->key, p->draws++));
     double base = p->n ? p->now.base_ns : p->lim.first_base_ns;
+    double cand = p->n ? p->now.cand_ns : p->lim.first_cand_ns;
     double calls = base > 0 ? floor(aim / base) : 1;
 
+    if (cand > 0)
+        calls = fmin(calls, floor(p->lim.block_most_ns / cand));
     *n_calls = calls < 1 ? 1 : calls > p->lim.max_calls ? p->lim.max_calls : (int)calls;
-    /* both orders equally often in each round: who goes second finds the machine in another state
-     */
+    /* both orders equally often in each round: the second one finds the machine in another state */
     p->cand_first =
         (p->n - p->round_at) % 2 ? !p->cand_first : assay_rng_unit(p->key, p->draws++) < 0.5;
     *cand_first = p->cand_first;

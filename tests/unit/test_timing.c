@@ -10,6 +10,7 @@
 static const struct assay_plan_limits limits = {
     .target = 0.01,
     .block_ns = 250e3,
+    .block_most_ns = 100e6,
     .first_base_ns = 25e3,
     .max_calls = 64,
     .rounds = 3,
@@ -33,15 +34,19 @@ static void ranks_enclose_quantiles(void **state)
                   { 8, 0.5, 1 },   { 9, 0.5, 2 },   { 11, 0.5, 2 },  { 12, 0.5, 3 },
                   { 14, 0.5, 3 },  { 20, 0.5, 6 },  { 50, 0.5, 18 }, { 100, 0.5, 40 },
                   { 12, 0.25, 0 }, { 13, 0.25, 1 }, { 2, 0.75, 0 },  { 3, 0.75, 1 } };
-    static const double quantiles[] = { 0.25, 0.5, 0.75 };
+    static const double quantiles[] = { 0.25, 0.5, 0.75 }, tails[] = { 0.016, 0.025 };
 
     (void)state;
     for (size_t i = 0; i < sizeof table / sizeof *table; i++)
-        assert_int_equal(assay__quantile_rank(table[i].n, table[i].q), table[i].rank);
+        assert_int_equal(assay__quantile_rank(table[i].n, table[i].q, 0.025), table[i].rank);
     /* the approximation takes over without a jump */
     for (int i = 0; i < 3; i++)
-        assert_true(abs(assay__quantile_rank(401, quantiles[i]) -
-                        assay__quantile_rank(400, quantiles[i])) <= 1);
+        for (int k = 0; k < 2; k++)
+            assert_true(abs(assay__quantile_rank(401, quantiles[i], tails[k]) -
+                            assay__quantile_rank(400, quantiles[i], tails[k])) <= 1);
+    /* (1 + 20 + ... + 15504) / 2^20 = 0.0207 */
+    assert_int_equal(assay__quantile_rank(20, 0.5, 0.016), 5);
+    assert_int_equal(assay__quantile_rank(6, 0.5, 0.016), 1); /* 1 / 64 = 0.0156 */
 }
 
 /* ---- estimates ------------------------------------------------------------------------------- */
@@ -278,6 +283,18 @@ static void long_and_short_calls(void **state)
     assay_plan_next(p, &n_calls, &cand_first);
     assert_int_equal(n_calls, 1);
     assay_plan_free(p);
+    lim.first_base_ns = 1e3;
+    lim.first_cand_ns = 10e6; /* 10 calls of it in 100 ms */
+    p = assay_plan_new(&lim, assay_key(1, "plan", 1, 0, 0));
+    assay_plan_next(p, &n_calls, &cand_first);
+    assert_int_equal(n_calls, 10);
+    assay_plan_free(p);
+    lim.first_cand_ns = 2e9;
+    p = assay_plan_new(&lim, assay_key(1, "plan", 1, 0, 0));
+    assay_plan_next(p, &n_calls, &cand_first);
+    assert_int_equal(n_calls, 1);
+    assay_plan_free(p);
+    lim.first_cand_ns = 0;
     lim.first_base_ns = 10;
     p = assay_plan_new(&lim, assay_key(1, "plan", 1, 0, 0));
     assay_plan_next(p, &n_calls, &cand_first);
