@@ -11,47 +11,24 @@
  */
 #include "runner/session.h"
 
+#include "base/user_ns.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/mount.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-static int write_file(const char *path, const char *text, size_t n)
-{
-    int fd = open(path, O_WRONLY | O_CLOEXEC);
-    int bad = fd < 0 || write(fd, text, n) != (ssize_t)n;
-
-    if (fd >= 0)
-        close(fd);
-    return bad ? -1 : 0;
-}
-
-/* Without a name for its user a process cannot own a file. */
-static int map_user(unsigned uid, unsigned gid)
-{
-    char map[64];
-
-    if (write_file("/proc/self/setgroups", "deny", 4))
-        return -1;
-    snprintf(map, sizeof map, "0 %u 1\n", uid);
-    if (write_file("/proc/self/uid_map", map, strlen(map)))
-        return -1;
-    snprintf(map, sizeof map, "0 %u 1\n", gid);
-    return write_file("/proc/self/gid_map", map, strlen(map));
-}
 
 /* In the process with mounts of its own, whose descriptors are the parent's too. */
 static _Noreturn void make_file(int place, bool user_namespace, unsigned uid, unsigned gid)
 {
     int fd;
 
-    if ((user_namespace && map_user(uid, gid)) || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL))
+    if ((user_namespace && assay__user_ns_map(uid, gid)) ||
+        mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL))
         _exit(1);
     if (mount("assay", "/tmp", "tmpfs", MS_NOSUID | MS_NODEV, "huge=always,size=0,mode=0700"))
         _exit(1);

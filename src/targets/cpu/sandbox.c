@@ -2,6 +2,8 @@
 /* sandbox.c: system calls behind sandbox.h. */
 #include "targets/cpu/sandbox.h"
 
+#include "base/user_ns.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
@@ -10,8 +12,6 @@
 #include <sched.h>
 #include <signal.h>
 #include <stddef.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -107,26 +107,7 @@ pid_t sandbox_fork(unsigned *flags)
     return pid;
 }
 
-static int write_file(const char *path, const char *text)
-{
-    int fd = open(path, O_WRONLY | O_CLOEXEC);
-    ssize_t n = (ssize_t)strlen(text);
-    int bad = fd < 0 || write(fd, text, (size_t)n) != n;
-
-    if (fd >= 0)
-        close(fd);
-    return bad ? -1 : 0;
-}
-
 int sandbox_enter(unsigned flags, uid_t uid, gid_t gid)
 {
-    char map[64];
-
-    if (!(flags & SANDBOX_USER_NAMESPACE))
-        return 0;
-    snprintf(map, sizeof map, "0 %u 1\n", (unsigned)uid);
-    if (write_file("/proc/self/setgroups", "deny") || write_file("/proc/self/uid_map", map))
-        return -1;
-    snprintf(map, sizeof map, "0 %u 1\n", (unsigned)gid);
-    return write_file("/proc/self/gid_map", map);
+    return flags & SANDBOX_USER_NAMESPACE ? assay__user_ns_map(uid, gid) : 0;
 }
