@@ -6,23 +6,12 @@
 
 #include "assay/result.h"
 #include "report/result_json.h"
+#include "result_ops.h"
 
 #include <math.h>
 #include <unistd.h>
 
 enum { N_BUILDS = 2, N_ROWS = 5, ROOM = N_BUILDS * ASSAY_N_CONTROLS, BEYOND = 2, PATH_CHARS = 128 };
-
-static const struct assay_op ops[] = { { .name = "alpha", .tier = 1 },
-                                       { .name = "beta", .tier = 3 },
-                                       { .name = "delta", .tier = 2 } }; /* never planned */
-
-static inline const struct assay_op *find(const char *name)
-{
-    for (size_t i = 0; i < sizeof ops / sizeof *ops; i++)
-        if (!strcmp(ops[i].name, name))
-            return &ops[i];
-    return NULL;
-}
 
 struct example {
     struct assay_result r;

@@ -4,23 +4,13 @@
 
 #include "assay/result.h"
 #include "report/result_json.h"
+#include "result_ops.h"
 
 #include <math.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 enum { N_ROWS = 5, N_BUILDS = 2, PATH_CHARS = 128 };
-
-static const struct assay_op ops[N_BUILDS] = { { .name = "alpha", .tier = 1 },
-                                               { .name = "beta", .tier = 3 } };
-
-static const struct assay_op *find(const char *name)
-{
-    for (int i = 0; i < N_BUILDS; i++)
-        if (!strcmp(ops[i].name, name))
-            return &ops[i];
-    return NULL;
-}
 
 struct example {
     struct assay_result r;
