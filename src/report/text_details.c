@@ -366,8 +366,7 @@ void assay__text_provenance(const struct assay__page *p, const struct assay_resu
     put_field(p, ", trust ", m->trust);
     if (m->timing && m->cores > 0 && m->threads >= m->cores)
         fputs("\nno core was left beside the kernels': calls are handed over by sleeping, which "
-              "short "
-              "times feel",
+              "short times feel",
               p->f);
     fprintf(p->f, "\nsuite ");
     put_field(p, "", m->suite[0] ? m->suite : "own");
