@@ -29,7 +29,8 @@ const char *assay_verdict_name(enum assay_verdict v);
 enum assay_rules { ASSAY_RULES_PAPER, ASSAY_RULES_UPSTREAM };
 #define ASSAY_RULES_VERSION "1"
 
-/* Why an output failed; stable words for machines, in reports as text. */
+/* Why a case failed; stable words for machines, beside a sentence for people. First what is found
+ * in outputs, then what a build or a process did. */
 #define ASSAY_REASON_MAP(X)                  \
     X(NONE, "none")                          \
     X(ABSENT, "output_absent")               \
@@ -46,7 +47,55 @@ enum assay_rules { ASSAY_RULES_PAPER, ASSAY_RULES_UPSTREAM };
     X(CANCEL, "cancellation_errors")         \
     X(INDEX_RANGE, "index_out_of_range")     \
     X(INDEX_VALUE, "index_points_elsewhere") \
-    X(INDEX_TWICE, "index_repeated")
+    X(INDEX_TWICE, "index_repeated")         \
+    /* WRONG, beside the above */            \
+    X(RETURNED, "returned_nonzero")          \
+    X(GUARD, "guard_damaged")                \
+    X(SIZE, "size_out_of_range")             \
+    /* COMPILE_FAILED */                     \
+    X(NOT_SUBMITTED, "not_submitted")        \
+    X(SUBMISSION, "bad_submission")          \
+    X(SOURCE, "bad_source")                  \
+    X(COMPILER, "compiler_failed")           \
+    X(COMPILER_LIMIT, "compiler_over_limit") \
+    X(NO_ENTRY, "no_entry")                  \
+    /* FORBIDDEN: found in the build */      \
+    X(FOREIGN_FILE, "foreign_file")          \
+    X(BUILDS_DIFFER, "builds_differ")        \
+    /* FORBIDDEN: found in the library */    \
+    X(AT_LOAD, "runs_at_load")               \
+    X(AT_UNLOAD, "runs_at_unload")           \
+    X(IFUNC, "ifunc")                        \
+    X(TLS, "tls_initialiser")                \
+    X(EXEC_STACK, "executable_stack")        \
+    X(WRITABLE_CODE, "writable_code")        \
+    X(LIBRARY, "foreign_library")            \
+    X(IMPORT, "forbidden_import")            \
+    X(RELOCATION, "odd_relocation")          \
+    X(DATA, "too_much_data")                 \
+    X(ELF, "malformed_library")              \
+    /* FORBIDDEN: done by the process */     \
+    X(SYSCALL, "forbidden_syscall")          \
+    X(LATE, "output_changed_late")           \
+    X(EARLY, "output_written_early")         \
+    X(OUTSIDE, "works_outside_calls")        \
+    X(CPU_TIME, "cpu_over_budget")           \
+    /* CRASHED */                            \
+    X(ACCESS, "invalid_access")              \
+    X(NULL_POINTER, "null_pointer")          \
+    X(INPUT, "input_written")                \
+    X(ARITHMETIC, "arithmetic")              \
+    X(INSTRUCTION, "illegal_instruction")    \
+    X(ABORT, "abort")                        \
+    X(EXIT, "exit")                          \
+    X(SIGNAL, "signal")                      \
+    /* TIMED_OUT */                          \
+    X(CALL_TIME, "call_too_long")            \
+    X(LOAD_TIME, "load_too_long")            \
+    X(SERIES, "too_many_timeouts")           \
+    /* OUT_OF_MEMORY */                      \
+    X(MEMORY, "memory_over_budget")          \
+    X(KILLED, "killed")
 
 enum assay_reason {
 #define X(name, text) ASSAY_REASON_##name,
