@@ -15,6 +15,7 @@ struct assay_home {
     char cases[ASSAY_PATH_MAX];    /* data/cases */
     char machines[ASSAY_PATH_MAX]; /* data/machines */
     char kernels[ASSAY_PATH_MAX];  /* holds naive/ and baseline/ */
+    char gallery[ASSAY_PATH_MAX];  /* holds gallery.json, bad/ and good/ */
     char include[ASSAY_PATH_MAX];  /* holds assay/kernel.h */
     char child[ASSAY_PATH_MAX];    /* the program assay-child */
 };
@@ -38,6 +39,11 @@ struct assay_run_options {
     enum assay_rules rules;
     int threads; /* granted to kernels, >= 1 */
     bool timing;
+    bool unlocked; /* kernels run without the lock: to measure what it costs; never trusted */
+    bool plain;    /* as if this system had no namespaces: level B */
+    bool bare;     /* one build instead of two, and no controls: for kernels that are controls */
+    bool only_controls;     /* no case is run but those of controls that need no times */
+    double build_timeout_s; /* 0: 120 */
     bool seed_given;
     uint64_t seed;
     double budget_s;                     /* timing budget of a case, 1.0 */

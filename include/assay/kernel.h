@@ -18,6 +18,12 @@
  * Return 0 when every output is written; any other value says "this case is not supported" and
  * counts as WRONG. Inputs are read-only: writing one is a crash. Nothing but the outputs and the
  * scratch memory may carry data out of a call, and every call has fresh input values.
+ *
+ * This interface is frozen as number 1, ASSAY_KERNEL_ABI. Never changed: numbers of dtypes, layout
+ * and meaning of the fields that are here, the entry point of each operator and what it returns,
+ * row-major tensors aligned to 64 bytes. May come later, with a higher number: dtypes after the
+ * last one, fields at the end of struct assay_call and of attributes, helper functions, larger
+ * limits. docs/kernel-interface.md, "What will not change".
  */
 #ifndef ASSAY_KERNEL_H
 #define ASSAY_KERNEL_H

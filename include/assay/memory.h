@@ -64,6 +64,9 @@ void assay_text_release(struct assay_text *t);
 /* Reads a whole file of at most max_bytes into t (terminated; may hold NUL bytes). */
 enum assay_status assay_file_read(struct assay_text *t, const char *path, size_t max_bytes,
                                   struct assay_err *err);
+/* The same of an open file, from where it stands; name is for errors. */
+enum assay_status assay_file_read_fd(struct assay_text *t, int fd, const char *name,
+                                     size_t max_bytes, struct assay_err *err);
 /* Writes through a temporary file beside path and renames it: path is whole or untouched. */
 enum assay_status assay_file_write(const char *path, const void *data, size_t len,
                                    struct assay_err *err);

@@ -7,10 +7,19 @@
 
 #include "assay/judge.h"
 #include "assay/machine.h"
+#include "assay/runner.h"
 #include "assay/score.h"
 #include "assay/time.h"
 
 #define ASSAY_RESULT_FORMAT 2
+
+/* Which inputs a set had: assay_inputs_fill() makes them again from the row's seed. */
+struct assay_draw {
+    bool known;
+    uint64_t number;    /* of the draw */
+    bool timing_values; /* those of timed calls, on [-1, 1] in some classes */
+    uint64_t outputs;   /* hash of the candidate's outputs, FNV-1a */
+};
 
 /* One case. A row exists for every planned case: denominators are fixed before the run. */
 struct assay_row {
@@ -19,6 +28,7 @@ struct assay_row {
     bool done;        /* false: not run (yet) */
     bool failed_here; /* our fault: `reason` says what; neither pass nor fail of the candidate */
     enum assay_verdict verdict;
+    enum assay_reason code;   /* NONE when PASS */
     char reason[512];         /* readable; empty when PASS */
     struct assay_match match; /* of the first set that failed, else of the worst that passed */
     bool timed;
@@ -33,7 +43,9 @@ struct assay_row {
     double hap_lo, hap_hi; /* 95 % interval, from those of the ratio and the baseline */
     double hap_limit;      /* +- of the limit, shared by all cases of the run */
     int sets_checked, sets_golden, sets_escalated;
-    uint64_t seed; /* of its inputs, drawn after the build; 0: not run */
+    uint64_t seed;              /* of its inputs, drawn after the build; 0: not run */
+    struct assay_draw failed;   /* of the set that failed */
+    struct assay_ledger ledger; /* of the candidate's processes */
     double wall_s;
 };
 
@@ -42,8 +54,14 @@ struct assay_build_row {
     const struct assay_op *op;
     bool done, present, compiled;
     bool failed_here;
-    char *diagnostics; /* trimmed; owned by the result's arena; NULL: none */
-    char hash[65];     /* of the library, hex, empty when not built */
+    enum assay_verdict verdict; /* of all cases when not compiled */
+    enum assay_reason code;
+    char reason[320]; /* one sentence when not compiled */
+    char flags[256];
+    char contract[65], cases[65]; /* SHA-256, hex: headers that the kernel was compiled with; all
+                                     planned cases of the operator */
+    char *diagnostics;            /* trimmed; owned by the result's arena; NULL: none */
+    char hash[65];                /* of the library, hex, empty when not built */
     double wall_s;
 };
 
@@ -52,7 +70,12 @@ struct assay_build_row {
     X(SAME, "same", "the baseline against itself: ratio 1")             \
     X(SLOWER, "slower", "the baseline against itself 5 % slower")       \
     X(SWAPPED, "swapped", "roles swapped: the reciprocal of the ratio") \
-    X(NULL, "null", "a kernel that does nothing: no time, in cand_ns")
+    X(NULL, "null", "a kernel that does nothing: no time, in cand_ns")  \
+    X(NOTHING, "nothing", "leaves its outputs alone: WRONG")            \
+    X(ZEROS, "zeros", "writes zeros: WRONG")                            \
+    X(IDENTITY, "identity", "copies its first input: WRONG")            \
+    X(STALE, "stale", "gives the outputs of the call before: WRONG")    \
+    X(DOWNCAST, "downcast", "drops low bits of its outputs: WRONG")
 
 enum assay_control_kind {
 #define X(name, text, help) ASSAY_CONTROL_##name,
@@ -72,8 +95,9 @@ struct assay_manifest {
     char submission[256], baseline[256], suite[256];
     char name[64], author[64], model[64]; /* what the submission says of itself; may be empty */
     char compiler[128], cpu[128], kernel[128], date[32];
+    char harness[65];           /* SHA-256 of assay and assay-child, hex */
     char target[16], trust[64]; /* "B: seccomp, ..." ; "none" marks the run untrusted */
-    bool trusted;
+    bool trusted; /* every process was locked in; see assay_result_trusted() for the whole run */
     enum assay_rules rules;
     int threads;
     int cores; /* that could be used; with no more than threads none was left for the harness */
@@ -124,13 +148,25 @@ struct assay_evidence {
     double same_error;                                 /* median of |ratio - 1| of SAME */
     double slower_ratio;                               /* median ratio of SLOWER: 1.05 is true */
     double null_left_ns;                               /* median of what is left of nothing */
-    int n_timed;                                       /* cases of the run; of these: */
-    double detect, detect90; /* relative difference that half, that nine of ten would have shown */
-    double discarded;        /* share of pairs left out */
+    int n_wrong, n_accepted;  /* controls that must be WRONG; of these, that passed */
+    int n_honest, n_rejected; /* honest ones; of these, with a verdict other than PASS */
+    int n_timed;              /* cases of the run; of these: */
+    double detect, detect90;  /* relative difference that half, that nine of ten would have shown */
+    double discarded;         /* share of pairs left out */
     double memory_lo, memory, memory_hi; /* drift of the memory anchor: 0.02 is 2 % slower than at
                                             calibration; lowest, median, highest; NaN: unknown */
     double compute;                      /* median drift of the other anchor */
 };
+/* The five controls that must fail. */
+static inline bool assay_control_is_wrong(enum assay_control_kind k)
+{
+    return k >= ASSAY_CONTROL_NOTHING;
+}
+/* Trusted: every candidate was locked in, and the controls came out as they must: no wrong one
+ * passed, no honest one failed, and the times of the known ones are not off beyond chance. why:
+ * NULL, or receives the first reason against it. */
+bool assay_result_trusted(const struct assay_result *r, char *why, size_t size);
+
 /* NaN where nothing was measured. ASSAY_NOMEM only. */
 enum assay_status assay_result_evidence(const struct assay_result *r, struct assay_evidence *e);
 

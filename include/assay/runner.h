@@ -22,6 +22,7 @@
 #ifndef ASSAY_RUNNER_H
 #define ASSAY_RUNNER_H
 
+#include "assay/act.h"
 #include "assay/case.h"
 #include "assay/judge.h"
 #include "assay/machine.h"
@@ -29,36 +30,48 @@
 /* What happened in a process, as seen from outside. verdict PASS: it did what was asked. */
 struct assay_facts {
     enum assay_verdict verdict;
-    char reason[320]; /* readable; empty on PASS */
-    double block_ns;  /* wall time of the block, less what its only thread waited for a core */
-    double null_ns;   /* wall time of one null call, measured in the same turn */
-    bool disturbed;   /* it, or this process, had no core for more than 1 % of the block */
-    char trust[64];   /* the level it runs at, from start */
+    enum assay_reason code;
+    char reason[320];  /* readable; empty on PASS */
+    double block_ns;   /* wall time of the block, less what its only thread waited for a core */
+    double null_ns;    /* wall time of one null call, measured in the same turn */
+    bool disturbed;    /* it, or this process, had no core for more than 1 % of the block */
+    double outside_ns; /* CPU time that the process used in this block outside of its calls */
+    char trust[64];    /* the level it runs at, from start */
     bool trusted;
 };
 
 /* The library of one operator of one submission. */
 struct assay_built {
-    bool present; /* the submission has sources for the operator */
-    bool compiled;
+    bool present;               /* the submission has sources for the operator */
+    bool compiled;              /* and may be loaded */
+    enum assay_verdict verdict; /* COMPILE_FAILED or FORBIDDEN when not compiled */
+    enum assay_reason code;
+    char reason[320];  /* one sentence; diagnostics has what the compiler said */
     char library[512]; /* path */
     char *diagnostics; /* trimmed and scrubbed, malloc'ed, NULL: none */
+    char contract[65]; /* SHA-256 of the headers that it was compiled with, hex */
     char hash[65]; /* SHA-256 of the library, hex; the same sources and compiler give the same */
     char compiler[128]; /* first line of its --version */
-    double slowdown;    /* controls: every call takes this share longer */
+    char flags[256];    /* of the harness and of the submission, as for C */
+    enum assay_act act; /* HONEST but for controls */
+    double slowdown;    /* SLOWER: the share */
     double wall_s;
 };
 void assay_built_release(struct assay_built *b);
 
 struct assay_session_options {
-    const char *child;      /* the program that candidates are loaded into */
-    const char *include;    /* folder that holds assay/kernel.h */
-    const char *tmp;        /* folder for build trees, "/tmp" when NULL */
-    int threads;            /* granted to kernels */
-    bool locked;            /* false: debugging; never trusted */
-    bool debug_info;        /* build with -g */
-    char *const *wrap;      /* debugging: argv prefix, NULL-terminated, or NULL */
+    const char *child;   /* the program that candidates are loaded into */
+    const char *include; /* folder that holds assay/kernel.h */
+    const char *tmp;     /* folder for build trees, "/tmp" when NULL */
+    int threads;         /* granted to kernels */
+    bool locked;       /* false: nothing is given up before the library is loaded; never trusted */
+    bool plain;        /* as if this system had no namespaces: level B at most */
+    bool debug;        /* a child of the user's terminal: its streams and environment */
+    bool debug_info;   /* build with -g */
+    char *const *wrap; /* debugging: argv prefix, NULL-terminated, or NULL */
     double build_timeout_s; /* 0: 120 */
+    bool build_once;        /* not twice, to compare */
+    bool timing;            /* times are taken: before other programs, where that is allowed */
 };
 
 /* One block of calls. The side is stopped before and after. */
@@ -70,6 +83,18 @@ struct assay_block {
     bool time_null; /* measure null_ns too */
     bool null_kernel; /* any number of null calls: what is left of them is the clock's error */
     double timeout_s; /* for each call */
+    uint64_t secret;  /* draws the lines of the outputs that are watched, and when; 0: none are */
+};
+
+/* What the process of a side used while it handled blocks. */
+struct assay_ledger {
+    double wall_s;    /* from the start of each block to its stop */
+    double cpu_s;     /* of all threads, in that time */
+    double outside_s; /* of that, outside of calls */
+    double anon_mib;  /* private memory at the end */
+    int64_t minor_faults, major_faults, waits, preemptions; /* waits: voluntary context switches */
+    int64_t refused;    /* system calls that ended the process */
+    int64_t fp_changes; /* calls that left another floating-point mode: it was set back */
 };
 
 struct assay_session;
@@ -122,6 +147,8 @@ enum assay_status assay_side_block(struct assay_side *side, const struct assay_b
 /* Sizes used of data-dependent outputs, as set k's call returned them (checked against capacity: -1
  * when out of range). */
 int64_t assay_side_used(const struct assay_side *side, int set, int output);
+/* Adds to l what the side has used so far; also after its process is gone. */
+void assay_side_ledger(const struct assay_side *side, struct assay_ledger *l);
 void assay_side_end(struct assay_side *side); /* kills; NULL is fine */
 
 /* ---- what a target implements ---------------------------------------------------------------- */
@@ -163,6 +190,14 @@ struct assay_target {
     /* ns that its threads have been ready and had no core; constant where the system does not tell
      */
     double (*waited_ns)(const void *proc);
+    /* Processor time of its threads. mark: its calls begin; what it took since it was asked last,
+     * as far as that is known while it may run. cpu_ns: while it is stopped, all that it took since
+     * it was asked last; *outside_ns: of that, outside of its calls, which took block_ns with the
+     * hand-over and net_ns without. */
+    void (*mark)(void *proc);
+    double (*cpu_ns)(void *proc, double block_ns, double net_ns, int n_calls, double *outside_ns);
+    void (*ledger)(void *proc,
+                   struct assay_ledger *l); /* adds all but times; while it is stopped */
     void (*end)(void *proc);
 };
 extern const struct assay_target assay_target_cpu;

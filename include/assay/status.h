@@ -46,7 +46,8 @@ struct assay_err {
 /* The fixed text of a status ("malformed input"). Never NULL. */
 const char *assay_status_text(enum assay_status st);
 
-/* Writes the reason into err (which may be NULL) and returns st. */
+/* Writes the reason into err (which may be NULL) and returns st. What could steer a terminal in the
+ * words quoted becomes '?'. */
 enum assay_status assay_fail(struct assay_err *err, enum assay_status st, const char *fmt, ...)
     ASSAY_PRINTF(3, 4);
 

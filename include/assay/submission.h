@@ -25,9 +25,12 @@ const char *const *assay_submission_flags(void);
 /*
  * Reads FOLDER/submission.json; without the file *s is empty. ASSAY_PARSE names file and field: no
  * JSON, another field, a field of the wrong type, a flag that is not allowed. The file is foreign:
- * 64 KiB at most, and links are not followed (ASSAY_PARSE).
+ * 64 KiB at most, and links are not followed (ASSAY_PARSE). ASSAY_NOMEM: our fault, not the file's.
  */
 enum assay_status assay_submission_read(struct assay_submission *s, const char *folder,
                                         struct assay_err *err);
+/* The same from bytes in memory (for tests and fuzzing). */
+enum assay_status assay_submission_parse(struct assay_submission *s, const char *text, size_t len,
+                                         struct assay_err *err);
 
 #endif

@@ -22,14 +22,29 @@ double assay__now_raw_ns(void)
     return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
 }
 
-double assay__waited_ns(int schedstat)
+/* Fields of the file: ns run, ns ready without a core. */
+static void read_schedstat(int fd, unsigned long long *ran, unsigned long long *waited)
 {
     char text[96];
-    ssize_t n = pread(schedstat, text, sizeof text - 1, 0);
+    ssize_t n = pread(fd, text, sizeof text - 1, 0);
+
+    text[n > 0 ? n : 0] = 0;
+    if (sscanf(text, "%llu %llu", ran, waited) != 2)
+        *ran = *waited = 0;
+}
+
+double assay__waited_ns(int schedstat)
+{
     unsigned long long ran, waited;
 
-    if (n <= 0)
-        return 0;
-    text[n] = 0;
-    return sscanf(text, "%llu %llu", &ran, &waited) == 2 ? (double)waited : 0;
+    read_schedstat(schedstat, &ran, &waited);
+    return (double)waited;
+}
+
+double assay__ran_ns(int schedstat)
+{
+    unsigned long long ran, waited;
+
+    read_schedstat(schedstat, &ran, &waited);
+    return (double)ran;
 }

@@ -11,5 +11,7 @@ double assay__now_raw_ns(void);
 /* ns that a thread has been ready to run without a core, from its open /proc/.../schedstat, where
  * the kernel keeps it; 0 when the descriptor is none. Only differences mean something. */
 double assay__waited_ns(int schedstat);
+/* ns that it has run: exact while it does not run. */
+double assay__ran_ns(int schedstat);
 
 #endif

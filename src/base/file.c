@@ -51,26 +51,35 @@ static enum assay_status read_all(struct assay_text *t, int fd, const char *path
     return st;
 }
 
+enum assay_status assay_file_read_fd(struct assay_text *t, int fd, const char *name,
+                                     size_t max_bytes, struct assay_err *err)
+{
+    struct stat sb;
+    enum assay_status st;
+
+    assay_text_release(t);
+    assay_text_add_n(t, "", 0); /* an empty file gives an empty text, not NULL */
+    if (t->failed)
+        st = assay_fail(err, ASSAY_NOMEM, "out of memory reading %s", name);
+    else if (!fstat(fd, &sb) && S_ISREG(sb.st_mode) && (uint64_t)sb.st_size > max_bytes)
+        st = too_large(err, name, max_bytes);
+    else
+        st = read_all(t, fd, name, max_bytes, err);
+    if (st)
+        assay_text_release(t);
+    return st;
+}
+
 enum assay_status assay_file_read(struct assay_text *t, const char *path, size_t max_bytes,
                                   struct assay_err *err)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
-    struct stat sb;
     enum assay_status st;
 
     if (fd < 0)
         return assay_fail(err, ASSAY_IO, "cannot open %s: %s", path, strerror(errno));
-    assay_text_release(t);
-    assay_text_add_n(t, "", 0); /* an empty file gives an empty text, not NULL */
-    if (t->failed)
-        st = assay_fail(err, ASSAY_NOMEM, "out of memory reading %s", path);
-    else if (!fstat(fd, &sb) && S_ISREG(sb.st_mode) && (uint64_t)sb.st_size > max_bytes)
-        st = too_large(err, path, max_bytes);
-    else
-        st = read_all(t, fd, path, max_bytes, err);
+    st = assay_file_read_fd(t, fd, path, max_bytes, err);
     close(fd);
-    if (st)
-        assay_text_release(t);
     return st;
 }
 

@@ -2,7 +2,10 @@
 /* json.c: typed fields, non-finite numbers and shortest printing over Jansson. */
 #include "base/json.h"
 
+#include "base/printable.h"
+
 #include <math.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,16 +21,41 @@ static enum assay_status fail_at(struct assay_err *err, const char *where, const
                       want, assay__json_type_text(got));
 }
 
+/*
+ * Jansson's memory comes from where all of ours does. Whether some was refused is noted here, for
+ * Jansson does not tell: it drops the byte that its buffer had no room for and reads on.
+ */
+static _Thread_local bool refused;
+
+static void *note_alloc(size_t bytes)
+{
+    void *p = assay_alloc(bytes);
+
+    refused = refused || !p;
+    return p;
+}
+
+static void set_alloc(void)
+{
+    json_set_alloc_funcs(note_alloc, free);
+}
+
 enum assay_status assay__json_parse(json_t **root, const char *text, size_t len,
                                     struct assay_err *err)
 {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
     json_error_t je;
-    json_t *v = json_loadb(text, len, JSON_REJECT_DUPLICATES, &je);
+    json_t *v;
 
+    pthread_once(&once, set_alloc);
+    refused = false;
+    v = json_loadb(text, len, JSON_REJECT_DUPLICATES, &je);
+    if (refused) {
+        json_decref(v);
+        return assay_fail(err, ASSAY_NOMEM, "out of memory for %zu bytes of JSON", len);
+    }
     if (!v)
-        return assay_fail(
-            err, json_error_code(&je) == json_error_out_of_memory ? ASSAY_NOMEM : ASSAY_PARSE,
-            "line %d, column %d: %s", je.line, je.column, je.text);
+        return assay_fail(err, ASSAY_PARSE, "line %d, column %d: %s", je.line, je.column, je.text);
     *root = v;
     return ASSAY_OK;
 }
@@ -247,24 +275,6 @@ void assay__json_add_number(struct assay_text *t, double v)
     assay_text_add(t, isfinite(v) ? "%s" : "\"%s\"", assay__number_text(v, buf));
 }
 
-/* Length of the valid UTF-8 sequence at s, 0 when there is none (overlong, surrogate, cut off). */
-static size_t utf8_len(const unsigned char *s)
-{
-    size_t n = s[0] < 0x80                   ? 1
-               : s[0] >= 0xc2 && s[0] < 0xe0 ? 2
-               : s[0] >= 0xe0 && s[0] < 0xf0 ? 3
-               : s[0] >= 0xf0 && s[0] < 0xf5 ? 4
-                                             : 0;
-
-    for (size_t i = 1; i < n; i++)
-        if ((s[i] & 0xc0) != 0x80)
-            return 0;
-    if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] >= 0xa0) ||
-        (s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] >= 0x90))
-        return 0;
-    return n;
-}
-
 void assay__json_add_string(struct assay_text *t, const char *s)
 {
     const unsigned char *p = (const unsigned char *)s;
@@ -275,7 +285,7 @@ void assay__json_add_string(struct assay_text *t, const char *s)
     }
     assay_text_add_n(t, "\"", 1);
     while (*p) {
-        size_t n = utf8_len(p);
+        size_t n = assay__utf8_len(p);
 
         if (*p == '"' || *p == '\\')
             assay_text_add(t, "\\%c", *p);

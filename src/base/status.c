@@ -2,6 +2,8 @@
 /* status.c: texts of statuses, reasons of errors. */
 #include "assay/status.h"
 
+#include "base/printable.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -28,6 +30,7 @@ enum assay_status assay_fail(struct assay_err *err, enum assay_status st, const 
     va_start(ap, fmt);
     vsnprintf(now.text, sizeof now.text, fmt, ap);
     va_end(ap);
+    assay__make_printable(now.text); /* it may quote a file that somebody else wrote */
     memcpy(err->text, now.text, strlen(now.text) + 1);
     return st;
 }
@@ -46,5 +49,6 @@ enum assay_status assay_wrap(struct assay_err *err, enum assay_status st, const 
     va_end(ap);
     n = strlen(err->text);
     snprintf(err->text + n, sizeof err->text - n, ": %s", inner.text);
+    assay__make_printable(err->text);
     return st;
 }

@@ -21,11 +21,13 @@ static enum assay_status run_side(struct assay_facts *f, struct case_run *b, enu
         .touch = timed && b->m->c->policy == ASSAY_WARM,
         .time_null = timed,
         .timeout_s = r == BASE ? BASE_TIMEOUT_S : b->timeout_s,
+        /* never 0, which is none; of both sides alike, so that it costs them the same */
+        .secret = assay_rng_u64(assay_key_sub(b->key, 1u << 29), b->draw) | 1,
     };
 
     ASSAY_TRY(assay_side_block(b->side[r], &block, f, err));
     if (f->verdict != ASSAY_PASS)
-        assay__case_blame(b, r, f->verdict, f->reason);
+        assay__case_blame(b, r, f->verdict, f->code, f->reason);
     return ASSAY_OK;
 }
 
@@ -47,7 +49,7 @@ static enum assay_status start_side(struct case_run *b, enum role r, struct assa
     ASSAY_TRY(assay_side_start(&b->side[r], b->m->session, b->m->built[r], b->op, &b->at[r],
                                b->n_sets, &f, err));
     if (f.verdict != ASSAY_PASS)
-        assay__case_blame(b, r, f.verdict, f.reason);
+        assay__case_blame(b, r, f.verdict, f.code, f.reason);
     else
         note_trust(b, &f);
     return ASSAY_OK;
@@ -72,7 +74,7 @@ enum assay_status assay__case_start(struct case_run *b, struct assay_err *err)
 static enum assay_status turn(struct assay_facts *f, struct case_run *b, enum role r, int n,
                               bool timed, struct assay_err *err)
 {
-    assay__case_poison(b, n);
+    assay__case_poison(b, r, n);
     ASSAY_TRY(run_side(f, b, r, n, timed, err));
     if (r == BASE)
         b->timeout_s = fmax(b->timeout_s, 100 * f->block_ns * 1e-9 / n);
@@ -100,6 +102,8 @@ enum assay_status assay__case_turns(struct assay_facts f[N_ROLES], struct case_r
 
 void assay__case_end(struct case_run *b)
 {
+    if (b->side[CAND])
+        assay_side_ledger(b->side[CAND], &b->row->ledger);
     for (int r = 0; r < N_ROLES; r++) {
         assay_side_end(b->side[r]);
         b->side[r] = NULL;

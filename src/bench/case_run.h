@@ -21,25 +21,27 @@ struct case_run {
     size_t out_stride;
     struct assay_work work;
     int n_sets;
-    uint64_t n_poisoned;
     uint64_t draw;                /* inputs made so far */
     double base_ns, cand_ns;      /* the first call of each took */
     double timeout_s;             /* of a call of the candidate */
-    int64_t allow[ASSAY_MAX_OUT]; /* odd positions that pass without escalation */
+    int64_t allow[ASSAY_MAX_OUT]; /* odd positions that pass without escalation, most of the time */
     int n_passed_escalations;
-    bool over; /* a verdict is in, or the baseline failed */
+    uint64_t n_odd;               /* sets with odd positions so far */
+    struct assay_draw filled;     /* the draw of set 0; the sets after it have those that follow */
+    struct assay_outside outside; /* processor time of both sides between calls */
+    bool over;                    /* a verdict is in, or the baseline failed */
 };
 
 /* ---- check.c --------------------------------------------------------------------------------- */
 
-/* Fresh values in sets 0 .. n-1 of the inputs; fresh poison in those of the outputs. */
+/* Fresh values in sets 0 .. n-1 of the inputs; fresh poison in those of the outputs, of each role
+ * its own. */
 enum assay_status assay__case_fill(struct case_run *b, int n, bool timing_values,
                                    struct assay_err *err);
-void assay__case_poison(struct case_run *b, int n);
-/* Odd positions allowed before anything is known. */
-void assay__case_allow(struct case_run *b);
+void assay__case_poison(struct case_run *b, enum role r, int n);
 /* A verdict on the candidate, or the end of the case through a fault of the baseline. */
-void assay__case_blame(struct case_run *b, enum role r, enum assay_verdict v, const char *reason);
+void assay__case_blame(struct case_run *b, enum role r, enum assay_verdict v,
+                       enum assay_reason code, const char *reason);
 /* Checks the outputs of set `set` after both sides ran: guards, sizes, then golden or baseline. */
 enum assay_status assay__case_check(struct case_run *b, int set, bool golden,
                                     struct assay_err *err);

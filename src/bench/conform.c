@@ -18,7 +18,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { MANIFEST_MAX_BYTES = 64 << 20 };
+enum { MANIFEST_MAX_BYTES = 64 << 20, ID_MAX = 64 };
 
 /*
  * Largest accepted |ours - theirs| / max(|theirs|, floor * largest |theirs| of the tensor).
@@ -58,6 +58,15 @@ struct distance {
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
+/* Files lie in the folder of the operator or below: a manifest from elsewhere opens no others. */
+static bool lies_below(const char *file)
+{
+    for (const char *p = file; *p; p += strcspn(p, "/"), p += *p == '/')
+        if (!strncmp(p, "..", 2) && (!p[2] || p[2] == '/'))
+            return false;
+    return file[0] && file[0] != '/';
+}
+
 static enum assay_status read_tensor(struct run *r, const json_t *item, struct assay_tensor *t,
                                      struct assay_err *err)
 {
@@ -72,6 +81,8 @@ static enum assay_status read_tensor(struct run *r, const json_t *item, struct a
     ASSAY_TRY(assay__json_array(item, file, "shape", &shape, err));
     if (!assay_dtype_parse(dtype_name, &dtype))
         return assay_fail(err, ASSAY_PARSE, "%s: dtype '%s' unknown", file, dtype_name);
+    if (!lies_below(file))
+        return assay_fail(err, ASSAY_PARSE, "%s: not below the folder of the manifest", file);
     path = assay_arena_printf(r->arena, "%s/%s", r->folder, file);
     if (!path)
         return assay_fail(err, ASSAY_NOMEM, "no memory for a path");
@@ -248,6 +259,9 @@ static enum assay_status make_args(struct run *r, const struct assay_slot *in, s
         if (!to->shape || !to->range)
             return assay_fail(err, ASSAY_NOMEM, "no memory for the shapes of a case");
         for (int64_t k = 0; k < in[i].n; k++) {
+            if (in[i].t[k].dtype != in[i].t[0].dtype)
+                return assay_fail(err, ASSAY_PARSE, "%s: tensors of different dtypes in a list",
+                                  r->op->in[i].name);
             to->dtype = in[i].t[0].dtype;
             to->shape[k].rank = in[i].t[k].rank;
             memcpy(to->shape[k].dim, in[i].t[k].shape, sizeof to->shape[k].dim);
@@ -428,6 +442,16 @@ static enum assay_status run_case(struct run *r, const json_t *item, struct assa
 
 /* ---- the folder ------------------------------------------------------------------------------ */
 
+/* It goes to the screen: a word, such as "c01". */
+static enum assay_status check_id(const char *id, struct assay_err *err)
+{
+    size_t n = strspn(id, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-");
+
+    return n > 0 && n <= ID_MAX && !id[n]
+               ? ASSAY_OK
+               : assay_fail(err, ASSAY_PARSE, "'%.80s' is no id of a case", id);
+}
+
 static enum assay_status run_cases(struct run *r, const json_t *root, struct assay_conform *sum,
                                    struct assay_err *err)
 {
@@ -441,6 +465,7 @@ static enum assay_status run_cases(struct run *r, const json_t *root, struct ass
         enum assay_status st;
 
         ASSAY_TRY(assay__json_string(item, "cases", "id", &r->id, err));
+        ASSAY_TRY(check_id(r->id, err));
         st = run_case(r, item, sum, err);
         assay_arena_reset(r->arena);
         if (st)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * controls.c: what a run shows about itself. For each operator one case of it is measured with a
- * known outcome: the baseline against itself, against itself slowed down, with the roles swapped,
- * and a kernel that does nothing. They go through the same loop as every case.
+ * controls.c: what a run shows about itself. For each operator, cases of it are measured with a
+ * known outcome: the baseline against itself, against itself slowed down, with the roles swapped, a
+ * kernel that does nothing, and some that must be found wrong. They go through the same loop as
+ * every case.
  */
 #include "bench/measure.h"
 
@@ -39,6 +40,59 @@ static int draw_row(const struct assay_result *r, const struct assay_op *op, uin
                 return i;
     }
     return -1;
+}
+
+/* Elements of all inputs of a case; what overflows is many. */
+static double n_elements(const struct assay_case *c)
+{
+    double sum = 0;
+
+    for (int i = 0; i < assay_op_n_in(c->op); i++)
+        for (int64_t k = 0; k < c->in[i].n; k++) {
+            double n = 1;
+
+            for (int d = 0; d < c->in[i].shape[k].rank; d++)
+                n *= (double)c->in[i].shape[k].dim[d];
+            sum += n;
+        }
+    return sum;
+}
+
+/* Outputs of ordinary values are what wrong ones differ from most surely: in other classes all
+ * outputs may be the same. */
+static bool tells(const struct assay_case *c, bool well)
+{
+    return !well || c->value_class == ASSAY_CLASS_SMALL || c->value_class == ASSAY_CLASS_MEDIUM;
+}
+
+/* The smallest case of the operator in the suite, NULL: none. */
+static const struct assay_case *small_case(const struct assay_suite *suite,
+                                           const struct assay_op *op)
+{
+    const struct assay_case *best = NULL;
+
+    for (int well = 1; well >= 0 && !best; well--)
+        for (int i = 0; i < suite->n; i++) {
+            const struct assay_case *c = &suite->cases[i];
+
+            if (c->op == op && tells(c, well) && (!best || n_elements(c) < n_elements(best)))
+                best = c;
+        }
+    return best;
+}
+
+/* The case that a control is measured on, NULL: none. One that must be wrong needs no time, and
+ * shall cost none; it need not be among those of the run. */
+static const struct assay_case *case_for(const struct assay_result *r,
+                                         const struct assay__control_cases *from,
+                                         const struct assay_op *op, uint64_t seed, int kind)
+{
+    int row;
+
+    if (assay_control_is_wrong((enum assay_control_kind)kind))
+        return small_case(from->suite, op);
+    row = draw_row(r, op, seed, kind);
+    return row < 0 ? NULL : from->rows[row];
 }
 
 /* Blocks of null calls in place of a kernel: what is left of their time is the error of taking
@@ -102,27 +156,37 @@ static enum assay_status null_control(struct assay_row *row, const struct measur
     return st;
 }
 
-/* Measures one control of the case in m, whose sides are those of the run. */
+/* What stands on both sides of a control, and what its candidate does. */
+static const struct {
+    enum role base, cand;
+    enum assay_act act;
+} sides[ASSAY_N_CONTROLS] = {
+    [ASSAY_CONTROL_SAME] = { BASE, BASE, ASSAY_ACT_HONEST },
+    [ASSAY_CONTROL_SLOWER] = { BASE, BASE, ASSAY_ACT_SLOWER },
+    [ASSAY_CONTROL_SWAPPED] = { CAND, BASE, ASSAY_ACT_HONEST },
+    [ASSAY_CONTROL_NOTHING] = { BASE, BASE, ASSAY_ACT_NOTHING },
+    [ASSAY_CONTROL_ZEROS] = { BASE, BASE, ASSAY_ACT_ZEROS },
+    [ASSAY_CONTROL_IDENTITY] = { BASE, BASE, ASSAY_ACT_IDENTITY },
+    [ASSAY_CONTROL_STALE] = { BASE, BASE, ASSAY_ACT_STALE },
+    [ASSAY_CONTROL_DOWNCAST] = { BASE, BASE, ASSAY_ACT_DOWNCAST },
+};
+
+/* Measures one control of the case in m, whose sides are those of the run. One that must be wrong
+ * is judged, not timed. */
 static enum assay_status measure(struct assay_control *c, const struct measure_setup *m,
                                  struct assay_err *err)
 {
-    struct assay_built slower = *m->built[BASE];
     struct measure_setup with = *m;
+    struct assay_built cand;
 
-    slower.slowdown = ASSAY_CONTROL_SLOWDOWN;
-    switch (c->kind) {
-    case ASSAY_CONTROL_NULL:
+    if (c->kind == ASSAY_CONTROL_NULL)
         return null_control(&c->row, m, err);
-    case ASSAY_CONTROL_SAME:
-        with.built[CAND] = m->built[BASE];
-        break;
-    case ASSAY_CONTROL_SLOWER:
-        with.built[CAND] = &slower;
-        break;
-    default: /* swapped */
-        with.built[BASE] = m->built[CAND];
-        with.built[CAND] = m->built[BASE];
-    }
+    cand = *m->built[sides[c->kind].cand];
+    cand.act = sides[c->kind].act;
+    cand.slowdown = ASSAY_CONTROL_SLOWDOWN;
+    with.twice = assay_control_is_wrong(c->kind);
+    with.built[BASE] = with.twice ? NULL : m->built[sides[c->kind].base];
+    with.built[CAND] = &cand;
     return assay__measure(&c->row, &with, err);
 }
 
@@ -135,11 +199,12 @@ static bool have(const struct assay_result *r, const struct assay_op *op,
     return false;
 }
 
-bool assay__controls_open(const struct assay_result *r, const struct assay_op *op)
+bool assay__controls_open(const struct assay_result *r, const struct assay_op *op,
+                          const struct assay__control_cases *from)
 {
     for (int k = 0; k < ASSAY_N_CONTROLS; k++)
-        if (!have(r, op, (enum assay_control_kind)k))
-            return draw_row(r, op, 0, 0) >= 0;
+        if (!have(r, op, (enum assay_control_kind)k) && case_for(r, from, op, 0, k))
+            return true;
     return false;
 }
 
@@ -148,28 +213,47 @@ static bool stopped(const struct assay_run_options *o)
     return o->stop && *o->stop;
 }
 
+/* Chance lets a wrong output pass now and then, where there is but one: not twice. */
+static enum assay_status measure_again(struct assay_control *c, const struct measure_setup *m,
+                                       struct assay_err *err)
+{
+    struct measure_setup with = *m;
+    const struct assay_row first = c->row;
+
+    if (!assay_control_is_wrong(c->kind) || first.failed_here || first.verdict != ASSAY_PASS)
+        return ASSAY_OK;
+    with.seed = m->seed + 1;
+    c->row = (struct assay_row){
+        .op = first.op, .case_id = first.case_id, .hap = NAN, .t_hw_ns = NAN, .seed = with.seed
+    };
+    return measure(c, &with, err);
+}
+
 enum assay_status assay__controls(struct assay_result *r, const struct measure_setup *m,
-                                  const struct assay_case *const *cases, assay__control_fn tell,
+                                  const struct assay_op *op,
+                                  const struct assay__control_cases *from, assay__control_fn tell,
                                   void *ctx, struct assay_err *err)
 {
-    const struct assay_op *op = m->c->op;
-
     for (int k = 0; k < ASSAY_N_CONTROLS && !stopped(m->options); k++) {
         struct assay_control *c = &r->controls[r->n_controls];
-        int row = draw_row(r, op, m->seed, k);
+        const struct assay_case *on = case_for(r, from, op, m->seed, k);
         struct measure_setup with = *m;
         struct assay_err why = { "" };
+        enum assay_status st;
         double none = 0;
 
-        if (row < 0 || have(r, op, (enum assay_control_kind)k))
+        if (!on || have(r, op, (enum assay_control_kind)k))
             continue;
         *c = (struct assay_control){ .kind = (enum assay_control_kind)k };
         c->row = (struct assay_row){
-            .op = op, .case_id = r->rows[row].case_id, .hap = NAN, .t_hw_ns = NAN, .seed = m->seed
+            .op = op, .case_id = on->id, .hap = NAN, .t_hw_ns = NAN, .seed = m->seed
         };
-        with.c = cases[row];
+        with.c = on;
         with.saved_s = &none; /* as much time as every case has */
-        if (measure(c, &with, &why) == ASSAY_NOMEM)
+        st = measure(c, &with, &why);
+        if (!st)
+            st = measure_again(c, &with, &why);
+        if (st == ASSAY_NOMEM)
             assay_arena_release(m->scratch);
         r->n_controls++;
         ASSAY_TRY(tell(ctx, r->n_controls - 1, err));

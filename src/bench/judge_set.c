@@ -50,6 +50,47 @@ enum assay_status assay__judge_set(struct assay_match *match, struct judged *j,
     return assay_judge(match, NULL, j->options->rules, op, &a, a.out, j->want, j->native, err);
 }
 
+bool assay__take_sizes(struct assay_args *args, const struct assay_op *op,
+                       const struct assay_side *side, int set)
+{
+    for (int o = 0; o < assay_op_n_out(op); o++) {
+        int64_t n;
+
+        if (!(op->out[o].flags & ASSAY_PARAM_DYNAMIC))
+            continue;
+        n = assay_side_used(side, set, o);
+        if (n < 0)
+            return false;
+        args->out[o].t[0].shape[0] = n;
+    }
+    return true;
+}
+
+uint64_t assay__outputs_hash(const struct assay_slot *out, int n)
+{
+    uint64_t hash = 14695981039346656037u; /* FNV-1a */
+
+    for (int o = 0; o < n; o++)
+        for (int64_t i = 0; i < out[o].n; i++) {
+            const struct assay_tensor *t = &out[o].t[i];
+            size_t bytes = (size_t)assay_numel(t) * assay_dtype_size(t->dtype);
+
+            for (size_t k = 0; k < bytes; k++)
+                hash = (hash ^ ((const unsigned char *)t->data)[k]) * 1099511628211u;
+        }
+    return hash;
+}
+
+struct assay_key assay__case_key(uint64_t seed, const struct assay_case *c)
+{
+    return assay_key(seed, c->op->name, c->id, -1, 0);
+}
+
+struct assay_key assay__poison_key(struct assay_key case_key, uint64_t draw, enum role r)
+{
+    return assay_key_sub(case_key, (uint32_t)(N_ROLES * draw + (uint64_t)r + 1));
+}
+
 const char *assay__damage_text(char *buf, size_t size, const struct assay_op *op,
                                const struct assay_damage *d)
 {

@@ -5,9 +5,9 @@
  *
  * The first block is one call on the case's own values, judged by the golden. Every timed block has
  * fresh values (classes zeros, special and boundary: on [-1, 1]); all its outputs are compared with
- * the baseline's on the same inputs, secret ones are judged by the golden, and whatever disagrees
- * is escalated to the golden: the baseline never condemns. While a golden runs both sides are
- * frozen.
+ * the baseline's on the same inputs, one set of the last block of each process is judged by the
+ * golden, and whatever disagrees is escalated to it: the baseline never condemns. While a golden
+ * runs both sides are frozen.
  */
 #include "bench/case_run.h"
 
@@ -25,7 +25,7 @@ enum {
     SAVED_MOST = 2,  /* own budgets that a case may take of what others have left */
     PATIENCE = 4,    /* budgets until the pairs that an interval needs are given up */
     MAX_PAIRS = 2000,
-    SECRET_SETS = 2,
+    CHEAP_S = 1,          /* a golden that is run for each process, not only for the last */
     SET_BYTES = 16 << 20, /* of a block: what memory moves in 0.4 ms, twice over */
     MAX_SETS = 256,
     MAX_ANCHORS = 64,
@@ -75,7 +75,7 @@ static enum assay_status first_block(struct case_run *b, struct assay_err *err)
 {
     struct assay_facts f[N_ROLES] = { 0 };
 
-    ASSAY_TRY(assay__case_fill(b, 1, false, err));
+    ASSAY_TRY(assay__case_fill(b, 1, b->m->twice, err));
     ASSAY_TRY(assay__case_turns(f, b, 1, false, false, err));
     b->base_ns = f[BASE].block_ns;
     b->cand_ns = f[CAND].block_ns;
@@ -83,28 +83,38 @@ static enum assay_status first_block(struct case_run *b, struct assay_err *err)
 }
 
 /* One pair: two blocks on the same inputs in the given order, all outputs checked. */
-static enum assay_status one_pair(struct case_run *b, struct assay_plan *plan, bool secret,
-                                  int *n_calls, struct assay_err *err)
+static enum assay_status one_pair(struct case_run *b, struct assay_plan *plan, int *n_calls,
+                                  struct assay_err *err)
 {
     struct assay_facts f[N_ROLES] = { 0 };
     struct assay_pair pair;
     double null_ns;
     bool cand_first;
-    int n, secret_set;
+    int n;
+    char reason[128];
 
     assay_plan_next(plan, &n, &cand_first);
     *n_calls = n;
     ASSAY_TRY(assay__case_fill(b, n, true, err));
     ASSAY_TRY(assay__case_turns(f, b, n, cand_first, true, err));
-    secret_set = secret ? (int)assay_rng_below(b->key, b->draw, (uint64_t)n) : -1;
     for (int set = 0; set < n && !b->over; set++)
-        ASSAY_TRY(assay__case_check(b, set, set == secret_set, err));
+        ASSAY_TRY(assay__case_check(b, set, false, err));
+    assay_outside_add(&b->outside, f[CAND].outside_ns, f[BASE].outside_ns, &f[CAND].block_ns,
+                      &f[BASE].block_ns, n);
+    if (!b->over && assay_outside_exceeds(&b->outside)) {
+        snprintf(reason, sizeof reason,
+                 "works outside of its calls: %.0f us a block more than the baseline, in %d of %d "
+                 "blocks",
+                 b->outside.more_ns / b->outside.n_more * 1e-3, b->outside.n_more, b->outside.n);
+        assay__case_blame(b, CAND, ASSAY_FORBIDDEN, ASSAY_REASON_OUTSIDE, reason);
+    }
     if (b->over)
         return ASSAY_OK;
-    /* one for both: a process that dawdles over empty calls shall not get its others for less */
+    /* a candidate that dawdles over empty calls shall not get its others for less, and the baseline
+     * shall not pay for one that found a faster way to take calls than all others have */
     null_ns = fmin(f[BASE].null_ns, f[CAND].null_ns);
     pair = (struct assay_pair){
-        .base_ns = per_call(&f[BASE], n, null_ns),
+        .base_ns = per_call(&f[BASE], n, f[BASE].null_ns),
         .cand_ns = per_call(&f[CAND], n, null_ns),
         .n_calls = n,
         .cand_first = cand_first,
@@ -142,6 +152,19 @@ static void drift_limit(struct case_run *b)
     row->bottleneck = unit;
 }
 
+/* What the candidate does before each of its blocks, little by little, counts as well. */
+static void charge_steady(const struct case_run *b, struct assay_time *t)
+{
+    double more = assay_outside_steady(&b->outside) / t->base_ns;
+
+    if (!(more > 0))
+        return;
+    t->ratio += more;
+    t->ratio_lo += more;
+    t->ratio_hi += more;
+    t->cand_ns = t->base_ns * t->ratio;
+}
+
 static enum assay_status keep_time(struct case_run *b, const struct assay_plan *plan,
                                    struct assay_err *err)
 {
@@ -157,6 +180,7 @@ static enum assay_status keep_time(struct case_run *b, const struct assay_plan *
         return assay_fail(err, ASSAY_NOMEM, "out of memory for %d pairs", n);
     memcpy(row->pairs, pairs, (size_t)n * sizeof *pairs);
     assay_plan_estimate(plan, &row->time);
+    charge_steady(b, &row->time);
     drift_limit(b);
     assay_row_set_hap(row);
     row->timed = true;
@@ -225,43 +249,55 @@ static void keep_anchor(struct case_run *b, struct anchors *a)
                                             assay_quantile(a->compute, a->n, 0.25) };
 }
 
+/*
+ * The golden judges a set of the last block that a process has handled, whichever that was: what
+ * changes its ways after some calls has changed them by then, and it cannot know before. *spent_s:
+ * how long it took.
+ */
+static enum assay_status judge_last(struct case_run *b, int n_calls, double *spent_s,
+                                    struct assay_err *err)
+{
+    double start = assay__now_s();
+    int set = (int)assay_rng_below(b->key, b->draw + 1, (uint64_t)n_calls);
+    enum assay_status st = assay__case_check(b, set, true, err);
+
+    *spent_s = assay__now_s() - start;
+    return st;
+}
+
 /* Pairs in rounds until the plan is content or the budget spent. */
 static enum assay_status gather(struct case_run *b, struct assay_plan *plan, int rounds,
                                 double budget, struct assay_err *err)
 {
-    double start = assay__now_s(), round_start = start;
-    /* the secret sets lie in the first pair and in one of the next five */
-    int secret[SECRET_SETS] = { 0, 1 + (int)assay_rng_below(b->key, 0, 5) };
-    int n_secret = b->judged.golden_s > 1 ? 1 : SECRET_SETS, judged = 0, n_calls = 1, in_round = 0;
+    double start = assay__now_s(), round_start = start, spent_s = 0;
+    bool cheap = b->judged.golden_s <= CHEAP_S;
+    int n_calls = 0, in_round = 0; /* calls of the last block */
     struct anchors anchors = { .thinned = 1 };
 
-    for (int pair = 0; !b->over && !assay_plan_done(plan); pair++) {
-        bool due = judged < n_secret && pair == secret[judged];
+    while (!b->over && !assay_plan_done(plan)) {
         double now = assay__now_s();
 
         if (now - start > patience(b, plan, budget))
             break;
         if (in_round >= ROUND_LEAST && assay_plan_wants_round(plan) &&
             (assay_plan_round_over(plan) || now - round_start > budget / rounds)) {
-            ASSAY_TRY(assay__case_restart(b, err));
+            if (cheap)
+                ASSAY_TRY(judge_last(b, n_calls, &spent_s, err));
+            start += cheap ? spent_s : 0; /* the budget is for times */
+            if (!b->over)
+                ASSAY_TRY(assay__case_restart(b, err));
             assay_plan_new_round(plan);
             round_start = assay__now_s();
             in_round = 0;
-            n_calls = 1;
         }
         note_anchor(&anchors, b, budget / ANCHORS_A_BUDGET);
         if (!b->over)
-            ASSAY_TRY(one_pair(b, plan, due, &n_calls, err));
-        judged += due;
+            ASSAY_TRY(one_pair(b, plan, &n_calls, err));
         in_round++;
     }
     keep_anchor(b, &anchors);
     settle_budget(b, assay__now_s() - start);
-    /* stopped before the last secret set was due: the last block is still there */
-    if (b->over || judged >= n_secret)
-        return ASSAY_OK;
-    return assay__case_check(b, (int)assay_rng_below(b->key, b->draw + 1, (uint64_t)n_calls), true,
-                             err);
+    return b->over || n_calls == 0 ? ASSAY_OK : judge_last(b, n_calls, &spent_s, err);
 }
 
 static enum assay_status time_case(struct case_run *b, struct assay_err *err)
@@ -292,7 +328,7 @@ static enum assay_status time_case(struct case_run *b, struct assay_err *err)
  * remembered. */
 static enum assay_status second_set(struct case_run *b, struct assay_err *err)
 {
-    if (b->over || b->judged.golden_s > 0.1)
+    if (b->over || (b->judged.golden_s > 0.1 && !b->m->twice))
         return ASSAY_OK;
     return first_block(b, err);
 }
@@ -307,7 +343,6 @@ static enum assay_status set_up(struct case_run *b, struct assay_err *err)
 
     for (int r = 0; r < N_ROLES; r++)
         ASSAY_TRY(assay_case_args(&b->at[r], m->c, &b->contract, err));
-    assay__case_allow(b);
     b->n_sets = assay__measure_sets(&b->at[CAND], timing);
     ASSAY_TRY(assay_set_stride(&b->at[CAND], &in, &b->out_stride, err));
     if (timing && m->c->policy == ASSAY_WARM)
@@ -319,6 +354,22 @@ static enum assay_status set_up(struct case_run *b, struct assay_err *err)
     return assay__case_start(b, err);
 }
 
+/* What a process may use. It cannot have more cores than it was given; if it had, no time of it
+ * would mean anything. */
+static void check_ledger(struct assay_row *row, const struct measure_setup *m)
+{
+    const struct assay_ledger *l = &row->ledger;
+    double most_s = m->options->threads * l->wall_s;
+
+    if (row->verdict != ASSAY_PASS || l->cpu_s <= 1.05 * most_s + 0.01)
+        return;
+    row->verdict = ASSAY_FORBIDDEN;
+    row->code = ASSAY_REASON_CPU_TIME;
+    snprintf(row->reason, sizeof row->reason,
+             "used %.3f s of processor time in %.3f s, with %d thread%s", l->cpu_s, l->wall_s,
+             m->options->threads, m->options->threads == 1 ? "" : "s");
+}
+
 enum assay_status assay__measure(struct assay_row *row, const struct measure_setup *m,
                                  struct assay_err *err)
 {
@@ -327,7 +378,7 @@ enum assay_status assay__measure(struct assay_row *row, const struct measure_set
         .op = m->c->op,
         .row = row,
         .judged = { .options = m->options, .c = m->c, .scratch = m->scratch },
-        .key = assay_key(m->seed, m->c->op->name, m->c->id, -1, 0),
+        .key = assay__case_key(m->seed, m->c),
         .timeout_s = 10,
     };
     double start = assay__now_s();
@@ -341,6 +392,8 @@ enum assay_status assay__measure(struct assay_row *row, const struct measure_set
     if (!st && !b.over)
         st = m->built[BASE] ? time_case(&b, err) : second_set(&b, err);
     assay__case_end(&b);
+    if (!st)
+        check_ledger(row, m);
     assay_arena_release(&b.contract);
     row->wall_s = assay__now_s() - start;
     row->done = true;

@@ -16,7 +16,8 @@ struct measure_setup {
     const struct assay_case *c;
     const struct assay_built *built[N_ROLES]; /* [BASE] NULL: no timing */
     uint64_t seed;
-    double *saved_s;                 /* of the budgets of cases before, updated */
+    bool twice;      /* without timing: two sets, whatever the golden takes, as if timed */
+    double *saved_s; /* of the budgets of cases before, updated */
     struct assay_arena *scratch;     /* reset by every case */
     struct assay_arena *keep;        /* of the result: pairs */
     struct assay_manifest *manifest; /* trust is noted here */
@@ -32,15 +33,22 @@ int assay__measure_sets(const struct assay_args *args, bool timing);
 enum assay_status assay__measure(struct assay_row *row, const struct measure_setup *m,
                                  struct assay_err *err);
 
-/* controls.c: measures the controls of the operator of m->c that r does not have yet, each on one
- * of its timed cases (cases: as r->rows), and tells of each. Errors are those of tell. */
+/* Where controls find their cases: those of the rows, and all of the suite. */
+struct assay__control_cases {
+    const struct assay_case *const *rows;
+    const struct assay_suite *suite;
+};
+/* controls.c: measures the controls of the operator that r does not have yet, each on one case, and
+ * tells of each. m->built[BASE] is the baseline, timed or not. Errors are those of tell. */
 typedef enum assay_status (*assay__control_fn)(void *ctx, int control, struct assay_err *err);
 enum assay_status assay__controls(struct assay_result *r, const struct measure_setup *m,
-                                  const struct assay_case *const *cases, assay__control_fn tell,
+                                  const struct assay_op *op,
+                                  const struct assay__control_cases *from, assay__control_fn tell,
                                   void *ctx, struct assay_err *err);
 
-/* Is a control missing that one of the operator's timed cases could be measured for? */
-bool assay__controls_open(const struct assay_result *r, const struct assay_op *op);
+/* Is a control missing that could be measured? */
+bool assay__controls_open(const struct assay_result *r, const struct assay_op *op,
+                          const struct assay__control_cases *from);
 
 /* judge_set.c: sets of one case under the full standard. */
 struct judged {
@@ -59,6 +67,18 @@ enum assay_status assay__golden_set(struct judged *j, const struct assay_args *a
  * native reference. Any number of outputs for one golden. */
 enum assay_status assay__judge_set(struct assay_match *match, struct judged *j,
                                    const struct assay_args *args, struct assay_err *err);
+
+/* Takes over the sizes of data-dependent outputs, as the call on a set reported them; false at the
+ * first that is out of range. */
+bool assay__take_sizes(struct assay_args *args, const struct assay_op *op,
+                       const struct assay_side *side, int set);
+/* FNV-1a over the bytes of all outputs, in order: by it a call is known to have been repeated. */
+uint64_t assay__outputs_hash(const struct assay_slot *out, int n);
+/* The poison under the outputs of a role when the inputs are those of a draw. It depends on nothing
+ * else, so that what a kernel leaves unwritten is the same when the call is repeated. case_key: of
+ * the case, assay__case_key(). */
+struct assay_key assay__case_key(uint64_t seed, const struct assay_case *c);
+struct assay_key assay__poison_key(struct assay_key case_key, uint64_t draw, enum role r);
 
 /* "wrote 8 bytes past output y". Returns buf. */
 const char *assay__damage_text(char *buf, size_t size, const struct assay_op *op,

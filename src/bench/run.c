@@ -5,6 +5,7 @@
 
 #include "assay/submission.h"
 #include "base/clock.h"
+#include "bench/identity.h"
 #include "bench/measure.h"
 
 #include <math.h>
@@ -30,6 +31,23 @@ struct run {
 };
 
 /* ---- planning -------------------------------------------------------------------------------- */
+
+/* What the planned cases of each operator are; rows stand in the order of builds. */
+static enum assay_status hash_cases(struct run *run, struct assay_err *err)
+{
+    struct assay_result *r = run->r;
+    int first = 0;
+
+    for (int b = 0; b < r->n_builds; b++) {
+        int n = 0;
+
+        while (first + n < r->n_rows && r->rows[first + n].op == r->builds[b].op)
+            n++;
+        ASSAY_TRY(assay_cases_hash(r->builds[b].cases, run->cases + first, n, err));
+        first += n;
+    }
+    return ASSAY_OK;
+}
 
 /* Rows for every selected case, builds for every operator that has one: the denominators. */
 static enum assay_status plan_rows(struct run *run, struct assay_err *err)
@@ -57,7 +75,7 @@ static enum assay_status plan_rows(struct run *run, struct assay_err *err)
     return ASSAY_OK;
 }
 
-static void fill_manifest(struct run *run)
+static enum assay_status fill_manifest(struct run *run, struct assay_err *err)
 {
     const struct assay_run_options *o = run->o;
     struct assay_manifest *m = &run->r->manifest;
@@ -90,6 +108,7 @@ static void fill_manifest(struct run *run)
     memcpy(m->cpu, run->r->machine.cpu, sizeof m->cpu);
     memcpy(m->kernel, run->r->machine.kernel, sizeof m->kernel);
     memcpy(m->date, run->r->machine.date, sizeof m->date);
+    return assay__harness_hash(m->harness, o->home->child, err);
 }
 
 /* ---- telling --------------------------------------------------------------------------------- */
@@ -133,18 +152,24 @@ static enum assay_status build_candidate(struct run *run, int build, struct assa
                                          struct assay_err *err)
 {
     struct assay_build_row *row = &run->r->builds[build];
+    struct assay_err why = { "" };
     enum assay_status st;
 
     progress(run, "build", row->op, 0);
-    st = assay_session_build(run->session, built, run->o->submission, row->op, err);
+    st = assay_session_build(run->session, built, run->o->submission, row->op, &why);
     row->failed_here = st != ASSAY_OK;
     row->present = built->present;
     row->compiled = built->compiled;
     row->wall_s = built->wall_s;
     row->done = true;
+    row->verdict = built->verdict;
+    row->code = built->code;
+    memcpy(row->reason, built->reason, sizeof row->reason);
+    memcpy(row->flags, built->flags, sizeof row->flags);
+    memcpy(row->contract, built->contract, sizeof row->contract);
     memcpy(row->hash, built->hash, sizeof row->hash);
     if (built->diagnostics || st)
-        row->diagnostics = assay_arena_strdup(&run->r->arena, st ? err->text : built->diagnostics);
+        row->diagnostics = assay_arena_strdup(&run->r->arena, st ? why.text : built->diagnostics);
     if (built->compiler[0])
         snprintf(run->r->manifest.compiler, sizeof run->r->manifest.compiler, "%s",
                  built->compiler);
@@ -158,6 +183,8 @@ static enum assay_status build_baseline(struct run *run, const struct assay_op *
     enum assay_status blame = run->o->baseline ? ASSAY_INVALID : ASSAY_INTERNAL;
 
     ASSAY_TRY(assay_session_build(run->session, built, run->baseline, op, err));
+    if (!run->o->timing)
+        return ASSAY_OK; /* only controls would need it */
     if (!built->present)
         return assay_fail(err, blame, "baseline %s has no kernel for %s", run->baseline, op->name);
     if (!built->compiled)
@@ -175,11 +202,12 @@ static void fail_row(struct assay_row *row, const struct assay_build_row *build)
         snprintf(row->reason, sizeof row->reason, "%.500s",
                  build->diagnostics ? build->diagnostics : "build failed");
     } else if (!build->compiled) {
-        row->verdict = ASSAY_COMPILE_FAILED;
-        snprintf(row->reason, sizeof row->reason, "%s",
-                 build->present ? "does not compile" : "not submitted");
+        row->verdict = build->verdict;
+        row->code = build->code;
+        snprintf(row->reason, sizeof row->reason, "%s", build->reason);
     } else {
         row->verdict = ASSAY_TIMED_OUT;
+        row->code = ASSAY_REASON_SERIES;
         snprintf(row->reason, sizeof row->reason, "not run: %d cases in a row had timed out",
                  (int)TIMEOUTS_IN_A_ROW);
     }
@@ -217,9 +245,10 @@ static enum assay_status measure_rows(struct run *run, int build, struct assay_b
         .keep = &r->arena,
         .manifest = &r->manifest,
     };
+    const struct assay__control_cases from = { run->cases, &run->suite };
     int timeouts = 0;
 
-    for (int i = 0; i < r->n_rows && !stopped(run); i++) {
+    for (int i = 0; i < r->n_rows && !stopped(run) && !run->o->only_controls; i++) {
         struct assay_row *row = &r->rows[i];
         struct assay_err why = { 0 };
 
@@ -237,10 +266,11 @@ static enum assay_status measure_rows(struct run *run, int build, struct assay_b
         run->n_done_now++;
         ASSAY_TRY(tell_row(run, i, err));
     }
-    if (!m.built[BASE] || !built[BASE].compiled || stopped(run))
+    if (!built[BASE].compiled || stopped(run) || run->o->bare)
         return ASSAY_OK;
     progress(run, "controls", op, 0);
-    return assay__controls(r, &m, run->cases, tell_control, run, err);
+    m.built[BASE] = &built[BASE];
+    return assay__controls(r, &m, op, &from, tell_control, run, err);
 }
 
 /* Rows taken from a journal count only for the library that they were measured with. */
@@ -266,6 +296,15 @@ static bool has_open_rows(const struct assay_result *r, const struct assay_op *o
     return false;
 }
 
+/* For times, and for controls. */
+static bool needs_baseline(const struct run *run, const struct assay_op *op)
+{
+    const struct assay__control_cases from = { run->cases, &run->suite };
+
+    return (run->o->timing && has_open_rows(run->r, op)) ||
+           (!run->o->bare && assay__controls_open(run->r, op, &from));
+}
+
 /* Everything of one operator that is not done yet. It is built in any case: only its library says
  * whether what a journal holds still counts. */
 static enum assay_status run_operator(struct run *run, int build, struct assay_err *err)
@@ -276,8 +315,7 @@ static enum assay_status run_operator(struct run *run, int build, struct assay_e
 
     if (!st && old.done)
         forget_other_library(run->r, build, old.hash);
-    if (!st && built[CAND].compiled && run->o->timing &&
-        (has_open_rows(run->r, old.op) || assay__controls_open(run->r, old.op)))
+    if (!st && built[CAND].compiled && needs_baseline(run, old.op))
         st = build_baseline(run, old.op, &built[BASE], err);
     if (!st)
         st = measure_rows(run, build, built, err);
@@ -341,7 +379,11 @@ static enum assay_status open_session(struct run *run, struct assay_err *err)
         .child = run->o->home->child,
         .include = run->o->home->include,
         .threads = run->o->threads,
-        .locked = true,
+        .locked = !run->o->unlocked,
+        .plain = run->o->plain,
+        .timing = run->o->timing,
+        .build_once = run->o->bare,
+        .build_timeout_s = run->o->build_timeout_s,
     };
 
     return assay_session_open(&run->session, &assay_target_cpu, &so, err);
@@ -358,9 +400,10 @@ static enum assay_status begin(struct run *run, const char *resume, struct assay
     ASSAY_TRY(plan_rows(run, err));
     ASSAY_TRY(open_session(run, err));
     ASSAY_TRY(know_machine(run, err));
-    fill_manifest(run);
+    ASSAY_TRY(fill_manifest(run, err));
     if (resume)
         ASSAY_TRY(assay_report_json_resume(run->r, resume, &n_found, err));
+    ASSAY_TRY(hash_cases(run, err));
     for (int s = 0; s < run->n_sinks; s++)
         if (run->sinks[s].begin)
             ASSAY_TRY(run->sinks[s].begin(run->sinks[s].self, run->r, err));
@@ -386,9 +429,9 @@ enum assay_status assay_bench_run(struct assay_result *r, const struct assay_run
     struct run *run = assay_alloc_zero(sizeof *run);
     enum assay_status st;
 
+    memset(r, 0, sizeof *r); /* to be released in any case */
     if (!run)
         return assay_fail(err, ASSAY_NOMEM, "out of memory");
-    memset(r, 0, sizeof *r);
     *run =
         (struct run){ .r = r, .o = o, .sinks = sinks, .n_sinks = n_sinks, .start = assay__now_s() };
     if (o->baseline)

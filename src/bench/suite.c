@@ -67,16 +67,21 @@ static bool is_every(const char *selection)
     return !selection || !strcmp(selection, "public") || !strcmp(selection, "all");
 }
 
-bool assay_bench_selected(const char *selection, const struct assay_case *c)
+/* Is this word of a selection the name of the case? */
+static bool names(const char *word, const struct assay_case *c)
 {
     char name[NAME];
-    size_t n;
+    size_t n = (size_t)snprintf(name, sizeof name, "%s/%d", c->op->name, c->id);
 
+    return strcspn(word, ",") == n && !strncmp(word, name, n);
+}
+
+bool assay_bench_selected(const char *selection, const struct assay_case *c)
+{
     if (is_every(selection))
         return true;
-    n = (size_t)snprintf(name, sizeof name, "%s/%d", c->op->name, c->id);
     for (const char *p = selection; *p; p += strcspn(p, ","), p += *p == ',')
-        if (strcspn(p, ",") == n && !strncmp(p, name, n))
+        if (names(p, c))
             return true;
     return false;
 }
@@ -87,14 +92,14 @@ enum assay_status assay_bench_check_selection(const char *selection, const struc
     if (is_every(selection))
         return ASSAY_OK;
     for (const char *p = selection; *p; p += strcspn(p, ","), p += *p == ',') {
-        char one[NAME];
+        size_t n = strcspn(p, ",");
         bool found = false;
 
-        snprintf(one, sizeof one, "%.*s", (int)strcspn(p, ","), p);
         for (int i = 0; i < s->n && !found; i++)
-            found = assay_bench_selected(one, &s->cases[i]);
+            found = names(p, &s->cases[i]);
         if (!found)
-            return assay_fail(err, ASSAY_INVALID, "no case '%s' in the suite", one);
+            return assay_fail(err, ASSAY_INVALID, "no case '%.*s' in the suite",
+                              (int)(n < NAME ? n : NAME), p);
     }
     return ASSAY_OK;
 }

@@ -437,12 +437,12 @@ static void put_value(struct assay_text *out, const struct assay_attr *a,
     }
 }
 
-static void put_case(struct assay_text *out, const struct assay_case *c)
+void assay_case_json(const struct assay_case *c, struct assay_text *out)
 {
     const struct assay_op *op = c->op;
     int n_attrs = 0;
 
-    assay_text_add(out, " {\"id\": %d, \"class\": \"%s\", \"inputs\": [", c->id,
+    assay_text_add(out, "{\"id\": %d, \"class\": \"%s\", \"inputs\": [", c->id,
                    assay_class_name(c->value_class));
     for (int i = 0; i < assay_op_n_in(op); i++) {
         assay_text_add(out, "%s", i ? ", " : "");
@@ -475,8 +475,8 @@ enum assay_status assay_cases_print(struct assay_text *out, const struct assay_s
     for (int i = 0; i < s->n; i++) {
         if (s->cases[i].op != op)
             continue;
-        assay_text_add(out, first ? "\n" : ",\n");
-        put_case(out, &s->cases[i]);
+        assay_text_add(out, first ? "\n " : ",\n ");
+        assay_case_json(&s->cases[i], out);
         first = false;
     }
     assay_text_add(out, "\n]}\n");

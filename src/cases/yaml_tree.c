@@ -232,9 +232,12 @@ static enum assay_status build(struct builder *b)
     while (!st && !done) {
         yaml_event_t event;
 
-        if (!yaml_parser_parse(&b->parser, &event))
+        if (!yaml_parser_parse(&b->parser, &event)) {
+            if (b->parser.error == YAML_MEMORY_ERROR)
+                return assay_fail(b->err, ASSAY_NOMEM, "no memory for a YAML document");
             return assay_fail(b->err, ASSAY_PARSE, "line %zu: %s", b->parser.problem_mark.line + 1,
                               b->parser.problem ? b->parser.problem : "malformed YAML");
+        }
         done = event.type == YAML_STREAM_END_EVENT;
         st = take(b, &event);
         yaml_event_delete(&event);

@@ -27,7 +27,8 @@ struct assay__command {
 };
 
 extern const struct assay__command assay__cmd_list, assay__cmd_show, assay__cmd_new, assay__cmd_run,
-    assay__cmd_debug, assay__cmd_conform, assay__cmd_calibrate, assay__cmd_limits;
+    assay__cmd_debug, assay__cmd_replay, assay__cmd_conform, assay__cmd_calibrate,
+    assay__cmd_limits, assay__cmd_selftest;
 
 /* ---- beginning and ending a command ---------------------------------------------------------- */
 

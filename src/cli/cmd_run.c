@@ -9,7 +9,7 @@
 /* What the options fill in. */
 struct choice {
     const char *op, *cases, *suite, *baseline, *machine, *json;
-    int tier, target, threads, rules, policy;
+    int tier, target, threads, rules, policy, lock;
     bool no_timing, seed_given, resume, quiet, verbose;
     uint64_t seed;
     double budget_s;
@@ -138,6 +138,8 @@ static int run_choice(const struct choice *c, const char *submission)
         .rules = c->rules ? ASSAY_RULES_UPSTREAM : ASSAY_RULES_PAPER,
         .threads = c->threads,
         .timing = !c->no_timing,
+        .plain = c->lock == 1,
+        .unlocked = c->lock == 2,
         .seed_given = c->seed_given,
         .seed = c->seed,
         .budget_s = c->budget_s,
@@ -190,6 +192,8 @@ static int run(int argc, char **argv)
           .help = "judge only; the score then lacks its speed part" },
         { "rules", 0, ASSAY__OPT_CHOICE, &c.rules, "paper|upstream",
           .help = "the published standard, or what the official\nharness decides; default: paper" },
+        { "lock", 0, ASSAY__OPT_CHOICE, &c.lock, "best|B|none",
+          .help = "B: without namespaces, none: not at all, untrusted; default: best" },
         { "seed", 's', ASSAY__OPT_U64, &c.seed, "N",
           .help = "seed of the inputs, for debugging: marks the result", .given = &c.seed_given },
         { "budget", 0, ASSAY__OPT_NUMBER, &c.budget_s, "SECONDS",

@@ -48,6 +48,7 @@ static enum assay_status find_installed(struct assay_home *home, const char *pre
     ASSAY_TRY(join(home->cases, share, "cases", err));
     ASSAY_TRY(join(home->kernels, share, "kernels", err));
     ASSAY_TRY(join(home->machines, share, "machines", err));
+    ASSAY_TRY(join(home->gallery, share, "gallery", err));
     return join(home->include, prefix, "include", err);
 }
 
@@ -70,6 +71,7 @@ enum assay_status assay__home_find(struct assay_home *home, struct assay_err *er
     ASSAY_TRY(join(home->cases, ASSAY_SOURCE_DIR, "data/cases", err));
     ASSAY_TRY(join(home->kernels, ASSAY_SOURCE_DIR, "kernels", err));
     ASSAY_TRY(join(home->machines, ASSAY_SOURCE_DIR, "data/machines", err));
+    ASSAY_TRY(join(home->gallery, ASSAY_SOURCE_DIR, "tests/candidates", err));
     ASSAY_TRY(join(home->include, ASSAY_SOURCE_DIR, "include", err));
     ASSAY_TRY(join(home->child, bin, "assay-child", err));
     if (!assay__is_dir(home->cases))

@@ -76,7 +76,7 @@ enum assay_status assay_inputs_fill(struct assay_args *args, const struct assay_
     }
     if (!op->fill)
         return ASSAY_OK;
-    /* Semantic inputs come from a stream that no input has. */
-    st = op->fill(args, assay_key(seed, op->name, c->id, -1, draw), err);
+    /* Semantic inputs come from a stream that no input has, nor the order of a run (-1). */
+    st = op->fill(args, assay_key(seed, op->name, c->id, -2, draw), err);
     return st ? assay_wrap(err, st, "%s/%d: inputs", op->name, c->id) : ASSAY_OK;
 }

@@ -130,3 +130,36 @@ double assay__sigmoid(const struct assay_args *a, double x)
 
     return 1 / assay_round(a, ASSAY_F32, 1 + e);
 }
+
+struct scaling {
+    const struct assay_tensor *t;
+    double by;
+};
+
+static void scale_range(void *ctx, int64_t begin, int64_t end)
+{
+    const struct scaling *s = ctx;
+
+    for (int64_t i = begin; i < end; i++)
+        assay_store(s->t, i, assay_load(s->t, i) * s->by);
+}
+
+enum { MAX_HEAVY = 64 };
+
+void assay__weigh(const struct assay_tensor *t, int n, double weight, struct assay_key key,
+                  int n_threads)
+{
+    int64_t numel = assay_numel(t), at[MAX_HEAVY];
+    double kept[MAX_HEAVY];
+    struct scaling others = { t, 1 / weight };
+
+    n = n < MAX_HEAVY ? n : MAX_HEAVY;
+    for (int i = 0; i < n; i++) {
+        at[i] = (int64_t)assay_rng_below(key, (uint64_t)i, (uint64_t)numel);
+        kept[i] = assay_load(t, at[i]);
+    }
+    if (weight > 1)
+        assay_parallel(numel, 1 << 16, n_threads, scale_range, &others);
+    for (int i = 0; i < n; i++)
+        assay_store(t, at[i], weight > 1 ? kept[i] : kept[i] * weight);
+}

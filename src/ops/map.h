@@ -43,6 +43,12 @@ double assay__elements(const struct assay_slot *s);
 enum assay_status assay__infer_list(struct assay_args *a, int i, const struct assay_slot *like,
                                     struct assay_err *err);
 
+/* Makes n elements of t, at places drawn with the key, `weight` times as large beside all others:
+ * by making those smaller where weight > 1, else the n. Values stay within the range that they had,
+ * if it holds 0. */
+void assay__weigh(const struct assay_tensor *t, int n, double weight, struct assay_key key,
+                  int n_threads);
+
 /* The logistic function in the steps of the published formula, each rounded in the native run. */
 double assay__sigmoid(const struct assay_args *a, double x);
 

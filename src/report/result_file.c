@@ -197,6 +197,7 @@ enum assay_status assay_result_read(struct assay_result *r, const char *path, as
     struct assay_text text = { 0 };
     enum assay_status st;
 
+    *r = (struct assay_result){ 0 };
     st = assay_file_read(&text, path, ASSAY__RESULT_MAX_BYTES, err);
     if (!st) {
         st = assay__result_parse(r, text.data, text.len, find, err);

@@ -21,6 +21,7 @@ struct journal {
     char *partial; /* NULL: the result goes to stdout, without a journal */
     FILE *file;    /* of partial, NULL when closed */
     bool empty;
+    bool level_told; /* the manifest that was written last says how kernels were locked in */
     struct timespec synced;
 };
 
@@ -83,6 +84,7 @@ static enum assay_status write_manifest(struct journal *j, const struct assay_re
                    "{\"format\":%d,\"kind\":\"manifest\",\"manifest\":", ASSAY_RESULT_FORMAT);
     assay__result_put_manifest(&line, &r->manifest);
     assay_text_add(&line, "}");
+    j->level_told = r->manifest.trust[0] != 0;
     return write_line(j, &line, err);
 }
 
@@ -108,6 +110,8 @@ static enum assay_status on_row(void *self, const struct assay_result *r, int ro
 
     if (!j->file)
         return ASSAY_OK;
+    if (!j->level_told && r->manifest.trust[0]) /* known since the first process */
+        ASSAY_TRY(write_manifest(j, r, err));
     assay_text_add(&line, "{\"kind\":\"case\",\"case\":");
     assay__result_put_row(&line, &r->rows[row]);
     assay_text_add(&line, "}");

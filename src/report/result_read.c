@@ -85,6 +85,16 @@ static enum assay_status get_name(const struct reader *in, const json_t *j, cons
                       s);
 }
 
+/* What files of earlier programs do not have stays empty; null too. */
+static enum assay_status get_new_string(const struct reader *in, const json_t *j, const char *key,
+                                        char *dst, size_t size)
+{
+    dst[0] = 0;
+    if (!assay__json_has(j, key) || json_is_null(json_object_get(j, key)))
+        return ASSAY_OK;
+    return get_string(in, j, key, dst, size);
+}
+
 /* null is 0: none. */
 static enum assay_status get_seed(const struct reader *in, const json_t *j, uint64_t *seed)
 {
@@ -123,6 +133,7 @@ enum assay_status assay__result_get_manifest(struct assay_manifest *m, const jso
     if (strcmp(m->policy, "case") && strcmp(m->policy, "cold") && strcmp(m->policy, "warm"))
         return assay_fail(err, ASSAY_PARSE, "%s: field 'policy': unknown value '%s'", where,
                           m->policy);
+    ASSAY_TRY(get_new_string(&in, j, "harness", m->harness, sizeof m->harness));
     ASSAY_TRY(get_string(&in, j, "target", m->target, sizeof m->target));
     ASSAY_TRY(get_string(&in, j, "trust", m->trust, sizeof m->trust));
     ASSAY_TRY(get_bool(&in, j, "trusted", &m->trusted));
@@ -233,6 +244,41 @@ enum assay_status assay__result_get_machine(struct assay_machine *m, const json_
     return get_machine_more(m, &in, j);
 }
 
+static enum assay_status get_reason(const struct reader *in, const json_t *j, const char *key,
+                                    enum assay_reason *dst)
+{
+    const char *names[ASSAY_N_REASONS];
+    int i = 0;
+
+    for (int k = 0; k < ASSAY_N_REASONS; k++)
+        names[k] = assay_reason_name((enum assay_reason)k);
+    ASSAY_TRY(get_name(in, j, key, names, ASSAY_N_REASONS, &i));
+    *dst = (enum assay_reason)i;
+    return ASSAY_OK;
+}
+
+static enum assay_status get_verdict(const struct reader *in, const json_t *j,
+                                     enum assay_verdict *dst)
+{
+    static const char *const names[] = {
+#define X(name, number, text) [number] = text,
+        ASSAY_VERDICT_MAP(X)
+#undef X
+    };
+    int i = 0;
+
+    ASSAY_TRY(get_name(in, j, "verdict", names, (int)(sizeof names / sizeof *names), &i));
+    *dst = (enum assay_verdict)i;
+    return ASSAY_OK;
+}
+
+/* Of files of earlier programs the code is not known. */
+static enum assay_status get_code(const struct reader *in, const json_t *j, enum assay_reason *dst)
+{
+    *dst = ASSAY_REASON_NONE;
+    return assay__json_has(j, "code") ? get_reason(in, j, "code", dst) : ASSAY_OK;
+}
+
 enum assay_status assay__result_get_build(struct assay_build_row *b, struct assay_arena *arena,
                                           const json_t *j, const char *where, struct assay_err *err)
 {
@@ -245,6 +291,17 @@ enum assay_status assay__result_get_build(struct assay_build_row *b, struct assa
     ASSAY_TRY(get_bool(&in, j, "present", &b->present));
     ASSAY_TRY(get_bool(&in, j, "compiled", &b->compiled));
     ASSAY_TRY(get_bool(&in, j, "failed_here", &b->failed_here));
+    b->verdict = ASSAY_COMPILE_FAILED; /* which all were once that did not compile */
+    if (!b->compiled && !b->failed_here && assay__json_has(j, "verdict"))
+        ASSAY_TRY(get_verdict(&in, j, &b->verdict));
+    if (b->verdict != ASSAY_COMPILE_FAILED && b->verdict != ASSAY_FORBIDDEN)
+        return assay_fail(err, ASSAY_PARSE, "%s: field 'verdict': '%s' of a build that failed",
+                          where, assay_verdict_name(b->verdict));
+    ASSAY_TRY(get_code(&in, j, &b->code));
+    ASSAY_TRY(get_new_string(&in, j, "reason", b->reason, sizeof b->reason));
+    ASSAY_TRY(get_new_string(&in, j, "flags", b->flags, sizeof b->flags));
+    ASSAY_TRY(get_new_string(&in, j, "contract", b->contract, sizeof b->contract));
+    ASSAY_TRY(get_new_string(&in, j, "cases", b->cases, sizeof b->cases));
     ASSAY_TRY(get_string(&in, j, "hash", b->hash, sizeof b->hash));
     ASSAY_TRY(get_number(&in, j, "wall_s", &b->wall_s));
     b->diagnostics = NULL;
@@ -266,19 +323,6 @@ static enum assay_status get_region(const struct reader *in, const json_t *j, co
     ASSAY_TRY(get_int64(in, o, "errors", 0, INT64_MAX, &g->errors));
     ASSAY_TRY(get_int64(in, o, "native_errors", 0, INT64_MAX, &g->native_errors));
     return get_bool(in, o, "passed", &g->passed);
-}
-
-static enum assay_status get_reason(const struct reader *in, const json_t *j,
-                                    enum assay_reason *dst)
-{
-    const char *names[ASSAY_N_REASONS];
-    int i = 0;
-
-    for (int k = 0; k < ASSAY_N_REASONS; k++)
-        names[k] = assay_reason_name((enum assay_reason)k);
-    ASSAY_TRY(get_name(in, j, "reason", names, ASSAY_N_REASONS, &i));
-    *dst = (enum assay_reason)i;
-    return ASSAY_OK;
 }
 
 static enum assay_status get_ulp(const struct reader *in, const json_t *j, int64_t *ulp)
@@ -307,7 +351,7 @@ static enum assay_status get_match(const struct reader *in, const json_t *row,
         return ASSAY_OK;
     ASSAY_TRY(assay__json_object(row, in->where, "match", &j, in->err));
     ASSAY_TRY(get_bool(in, j, "passed", &m->passed));
-    ASSAY_TRY(get_reason(in, j, &m->reason));
+    ASSAY_TRY(get_reason(in, j, "reason", &m->reason));
     ASSAY_TRY(get_int(in, j, "output", -1, ASSAY_MAX_OUT - 1, &m->output));
     ASSAY_TRY(assay__json_string(j, in->where, "dtype", &dtype, in->err));
     if (!assay_dtype_parse(dtype, &m->dtype))
@@ -467,22 +511,48 @@ static enum assay_status get_hap(const struct reader *in, const json_t *j, struc
     return get_up_to(in, j, "t_hw_spread", (double)INFINITY, &row->t_hw_spread);
 }
 
-static enum assay_status get_verdict(const struct reader *in, const json_t *j,
-                                     struct assay_row *row)
+static enum assay_status get_draw(const struct reader *in, const json_t *row, struct assay_draw *d)
 {
-    static const char *const names[] = {
-#define X(name, number, text) [number] = text,
-        ASSAY_VERDICT_MAP(X)
-#undef X
-    };
-    int i = 0;
+    char hex[17];
+    char *end;
+    json_t *j;
+    int64_t number;
 
-    row->verdict = ASSAY_WRONG; /* meaningless when we failed; at least it never counts as a pass */
-    if (row->failed_here)
+    *d = (struct assay_draw){ .known = false };
+    if (!assay__json_has(row, "failed_set") || json_is_null(json_object_get(row, "failed_set")))
         return ASSAY_OK;
-    ASSAY_TRY(get_name(in, j, "verdict", names, (int)(sizeof names / sizeof *names), &i));
-    row->verdict = (enum assay_verdict)i;
+    ASSAY_TRY(assay__json_object(row, in->where, "failed_set", &j, in->err));
+    ASSAY_TRY(get_int64(in, j, "draw", 0, INT64_MAX, &number));
+    ASSAY_TRY(get_bool(in, j, "timing_values", &d->timing_values));
+    ASSAY_TRY(get_string(in, j, "outputs", hex, sizeof hex));
+    d->outputs = strtoull(hex, &end, 16);
+    if (strlen(hex) != 16 || *end)
+        return assay_fail(in->err, ASSAY_PARSE, "%s: field 'outputs': no hash: '%s'", in->where,
+                          hex);
+    d->number = (uint64_t)number;
+    d->known = true;
     return ASSAY_OK;
+}
+
+static enum assay_status get_ledger(const struct reader *in, const json_t *row,
+                                    struct assay_ledger *l)
+{
+    json_t *j;
+
+    *l = (struct assay_ledger){ 0 };
+    if (!assay__json_has(row, "ledger"))
+        return ASSAY_OK;
+    ASSAY_TRY(assay__json_object(row, in->where, "ledger", &j, in->err));
+    ASSAY_TRY(get_int64(in, j, "minor_faults", 0, INT64_MAX, &l->minor_faults));
+    ASSAY_TRY(get_int64(in, j, "major_faults", 0, INT64_MAX, &l->major_faults));
+    ASSAY_TRY(get_int64(in, j, "waits", 0, INT64_MAX, &l->waits));
+    ASSAY_TRY(get_int64(in, j, "preemptions", 0, INT64_MAX, &l->preemptions));
+    ASSAY_TRY(get_int64(in, j, "refused_calls", 0, INT64_MAX, &l->refused));
+    ASSAY_TRY(get_int64(in, j, "fp_changes", 0, INT64_MAX, &l->fp_changes));
+    ASSAY_TRY(get_number(in, j, "cpu_s", &l->cpu_s));
+    ASSAY_TRY(get_number(in, j, "wall_s", &l->wall_s));
+    ASSAY_TRY(get_number(in, j, "outside_s", &l->outside_s));
+    return get_number(in, j, "anon_mib", &l->anon_mib);
 }
 
 enum assay_status assay__result_get_row(struct assay_row *row, struct assay_arena *arena,
@@ -507,7 +577,10 @@ enum assay_status assay__result_get_row(struct assay_row *row, struct assay_aren
     for (int u = 0; u < ASSAY_N_UNITS; u++)
         units[u] = assay_unit_name((enum assay_unit)u);
     ASSAY_TRY(get_bool(&in, j, "failed_here", &row->failed_here));
-    ASSAY_TRY(get_verdict(&in, j, row));
+    row->verdict = ASSAY_WRONG; /* meaningless when we failed; at least it never counts as a pass */
+    if (!row->failed_here)
+        ASSAY_TRY(get_verdict(&in, j, &row->verdict));
+    ASSAY_TRY(get_code(&in, j, &row->code));
     ASSAY_TRY(get_string(&in, j, "reason", row->reason, sizeof row->reason));
     ASSAY_TRY(get_hap(&in, j, row));
     ASSAY_TRY(get_name(&in, j, "bottleneck", units, ASSAY_N_UNITS, &unit));
@@ -516,6 +589,8 @@ enum assay_status assay__result_get_row(struct assay_row *row, struct assay_aren
     ASSAY_TRY(get_int(&in, j, "sets_golden", 0, INT_MAX, &row->sets_golden));
     ASSAY_TRY(get_int(&in, j, "sets_escalated", 0, INT_MAX, &row->sets_escalated));
     ASSAY_TRY(get_seed(&in, j, &row->seed));
+    ASSAY_TRY(get_draw(&in, j, &row->failed));
+    ASSAY_TRY(get_ledger(&in, j, &row->ledger));
     ASSAY_TRY(get_number(&in, j, "wall_s", &row->wall_s));
     ASSAY_TRY(get_match(&in, j, &row->match));
     return get_time(&in, j, row);

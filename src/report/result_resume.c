@@ -68,12 +68,22 @@ static enum assay_status check_same_run(const struct resume *u, const struct ass
     return ASSAY_OK;
 }
 
+/* How the kernels of the earlier run were locked in counts for this one, too: the worst of all. */
+static void take_level(struct assay_manifest *now, const struct assay_manifest *then)
+{
+    if (!then->trust[0])
+        return;
+    now->trusted = then->trusted && (!now->trust[0] || now->trusted);
+    memcpy(now->trust, then->trust, sizeof now->trust);
+}
+
 static enum assay_status take_manifest(struct resume *u, const json_t *j, const char *where)
 {
     struct assay_manifest m;
 
     ASSAY_TRY(assay__result_get_manifest(&m, j, where, u->err));
     ASSAY_TRY(check_same_run(u, &m));
+    take_level(&u->r->manifest, &m);
     u->seen_manifest = true;
     return ASSAY_OK;
 }

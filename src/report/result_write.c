@@ -74,6 +74,7 @@ void assay__result_put_manifest(struct assay_text *t, const struct assay_manifes
     put_string(t, "suite", m->suite);
     put_string(t, "cases", m->cases);
     put_string(t, "policy", m->policy);
+    put_string(t, "harness", m->harness);
     put_string(t, "target", m->target);
     put_string(t, "trust", m->trust);
     put_bool(t, "trusted", m->trusted);
@@ -164,6 +165,13 @@ void assay__result_put_build(struct assay_text *t, const struct assay_build_row 
         put_bool(t, "present", b->present);
         put_bool(t, "compiled", b->compiled);
         put_bool(t, "failed_here", b->failed_here);
+        put_string(t, "verdict",
+                   b->compiled || b->failed_here ? NULL : assay_verdict_name(b->verdict));
+        put_string(t, "code", assay_reason_name(b->code));
+        put_string(t, "reason", b->reason);
+        put_string(t, "flags", b->flags);
+        put_string(t, "contract", b->contract);
+        put_string(t, "cases", b->cases);
         put_string(t, "hash", b->hash);
         put_number(t, "wall_s", b->wall_s);
         put_string(t, "diagnostics", b->diagnostics);
@@ -285,6 +293,33 @@ static void put_hap(struct assay_text *t, const struct assay_row *row)
     put_number(t, "t_hw_spread", isnan(row->t_hw_ns) ? (double)NAN : row->t_hw_spread);
 }
 
+/* 64 bits as a string, as seeds are. */
+static void put_draw(struct assay_text *t, const struct assay_draw *d)
+{
+    if (d->known)
+        assay_text_add(t,
+                       ",\"failed_set\":{\"draw\":%" PRIu64
+                       ",\"timing_values\":%s,\"outputs\":\"%016" PRIx64 "\"}",
+                       d->number, d->timing_values ? "true" : "false", d->outputs);
+    else
+        assay_text_add(t, ",\"failed_set\":null");
+}
+
+static void put_ledger(struct assay_text *t, const struct assay_ledger *l)
+{
+    assay_text_add(t, ",\"ledger\":{\"minor_faults\":%" PRId64, l->minor_faults);
+    put_int(t, "major_faults", l->major_faults);
+    put_int(t, "waits", l->waits);
+    put_int(t, "preemptions", l->preemptions);
+    put_int(t, "refused_calls", l->refused);
+    put_int(t, "fp_changes", l->fp_changes);
+    put_number(t, "cpu_s", l->cpu_s);
+    put_number(t, "wall_s", l->wall_s);
+    put_number(t, "outside_s", l->outside_s);
+    put_number(t, "anon_mib", l->anon_mib);
+    assay_text_add(t, "}");
+}
+
 void assay__result_put_row(struct assay_text *t, const struct assay_row *row)
 {
     assay_text_add(t, "{\"op\":");
@@ -294,6 +329,7 @@ void assay__result_put_row(struct assay_text *t, const struct assay_row *row)
     if (row->done) {
         put_bool(t, "failed_here", row->failed_here);
         put_string(t, "verdict", row->failed_here ? NULL : assay_verdict_name(row->verdict));
+        put_string(t, "code", assay_reason_name(row->code));
         put_string(t, "reason", row->reason);
         put_hap(t, row);
         put_string(t, "bottleneck", assay_unit_name(row->bottleneck));
@@ -301,6 +337,8 @@ void assay__result_put_row(struct assay_text *t, const struct assay_row *row)
         put_int(t, "sets_golden", row->sets_golden);
         put_int(t, "sets_escalated", row->sets_escalated);
         put_seed(t, row->seed != 0, row->seed);
+        put_draw(t, &row->failed);
+        put_ledger(t, &row->ledger);
         put_number(t, "wall_s", row->wall_s);
         put_match(t, &row->match);
         put_time(t, row);
@@ -369,6 +407,7 @@ static void put_operator(struct assay_text *t, const struct assay_result *r, int
 static void put_evidence(struct assay_text *t, const struct assay_result *r)
 {
     struct assay_evidence e;
+    char why[160];
 
     if (assay_result_evidence(r, &e)) {
         t->failed = true;
@@ -381,6 +420,10 @@ static void put_evidence(struct assay_text *t, const struct assay_result *r)
     for (int k = 0; k < ASSAY_N_CONTROLS; k++)
         assay_text_add(t, ",\"%s\":{\"measured\":%d,\"as_expected\":%d}",
                        assay__control_name((enum assay_control_kind)k), e.n[k], e.n_kept[k]);
+    assay_text_add(t, ",\"false_accepts\":{\"of\":%d,\"n\":%d}", e.n_wrong, e.n_accepted);
+    assay_text_add(t, ",\"false_rejects\":{\"of\":%d,\"n\":%d}", e.n_honest, e.n_rejected);
+    put_bool(t, "trusted", assay_result_trusted(r, why, sizeof why));
+    put_string(t, "untrusted_because", why[0] ? why : NULL);
     put_number(t, "same_error", e.same_error);
     put_number(t, "slower_ratio", e.slower_ratio);
     put_number(t, "null_left_ns", e.null_left_ns);

@@ -2,6 +2,8 @@
 /* text.c: the report for people: one line an operator, a mean and a sum per tier, the headline. */
 #include "report/text.h"
 
+#include "base/printable.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -10,10 +12,14 @@ enum { NAME_MIN = 10, SCORE = 12, SUM = 13, SPEEDUP = 21, CELL = 40 };
 
 void assay__page_text(const struct assay__page *p, const char *s, size_t max)
 {
-    for (size_t i = 0; s[i] && i < max; i++) {
-        unsigned char c = (unsigned char)s[i];
+    size_t n;
 
-        fputc(c < 0x20 || c == 0x7f ? '?' : c, p->f);
+    for (size_t i = 0; i < max && s[i]; i += n ? n : 1) {
+        n = assay__printable_len((const unsigned char *)s + i);
+        if (n == 0 || n > max - i || (unsigned char)s[i] < 0x20)
+            fputc('?', p->f);
+        else
+            fwrite(s + i, 1, n, p->f);
     }
 }
 
@@ -141,7 +147,9 @@ static int put_speedup(const struct assay__page *p, const struct assay_build_row
     if (b->failed_here || !b->compiled) {
         assay__page_pen(p, ASSAY__PEN_YELLOW);
         n = fprintf(p->f, "%-*s", (int)SPEEDUP,
-                    b->failed_here ? "our fault: not built" : "does not compile");
+                    b->failed_here                  ? "our fault: not built"
+                    : b->verdict == ASSAY_FORBIDDEN ? "forbidden"
+                                                    : "does not compile");
         assay__page_end(p);
         return n;
     }

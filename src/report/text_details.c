@@ -107,12 +107,18 @@ static void put_failed_builds(const struct assay__page *p, const struct assay_re
             continue;
         if (!title) {
             assay__page_pen(p, ASSAY__PEN_BOLD);
-            fputs("\noperators that do not compile", p->f);
+            fputs("\noperators that do not compile, or may not be loaded", p->f);
             assay__page_end(p);
             fputc('\n', p->f);
             title = true;
         }
-        fprintf(p->f, "  %s\n", b->op->name);
+        fprintf(p->f, "  %s ", b->op->name);
+        assay__page_pen(p, ASSAY__PEN_RED);
+        fputs(assay_verdict_name(b->verdict), p->f);
+        assay__page_end(p);
+        fputc(' ', p->f);
+        assay__page_text(p, b->reason, sizeof b->reason);
+        fputc('\n', p->f);
         if (b->diagnostics)
             put_diagnostics(p, b->diagnostics);
         assay__page_pen(p, ASSAY__PEN_DIM);
@@ -350,13 +356,11 @@ static void put_field(const struct assay__page *p, const char *sep, const char *
 void assay__text_provenance(const struct assay__page *p, const struct assay_result *r)
 {
     const struct assay_manifest *m = &r->manifest;
-    char wall[40];
+    char wall[40], why[160];
 
-    if (!m->trusted) {
+    if (!assay_result_trusted(r, why, sizeof why) && m->trust[0]) {
         assay__page_pen(p, ASSAY__PEN_RED);
-        fputs("\nUNTRUSTED: the candidate was not locked in and could have cheated; not a result "
-              "to publish",
-              p->f);
+        fprintf(p->f, "\nUNTRUSTED: %s; not a result to publish", why);
         assay__page_end(p);
         fputc('\n', p->f);
     }

@@ -27,6 +27,12 @@ static void put_controls(const struct assay__page *p, const struct assay_evidenc
     }
     if (e->n[ASSAY_CONTROL_NULL] > 0)
         fprintf(p->f, "  %-15s%+.0f ns left of it\n", "null kernel", e->null_left_ns);
+    if (e->n_wrong > 0)
+        fprintf(p->f, "  %-15s%d of %d controls that are wrong passed\n", "false accepts",
+                e->n_accepted, e->n_wrong);
+    if (e->n_honest > 0)
+        fprintf(p->f, "  %-15s%d of %d controls that are right failed\n", "false rejects",
+                e->n_rejected, e->n_honest);
 }
 
 static void put_anchor(const struct assay__page *p, const struct assay_evidence *e)
@@ -44,15 +50,17 @@ void assay__text_evidence(const struct assay__page *p, const struct assay_result
 {
     struct assay_evidence e;
 
-    if (assay_result_evidence(r, &e) || e.n_timed == 0)
+    if (assay_result_evidence(r, &e) || (e.n_timed == 0 && e.n_wrong == 0))
         return;
     assay__page_pen(p, ASSAY__PEN_BOLD);
     fputs("\nhow well this run measured", p->f);
     assay__page_end(p);
-    fprintf(p->f,
-            "\n  %-15sdifferences above %.1f %% in half of the cases, above %.1f %% in nine of "
-            "ten\n",
-            "would show", 100 * e.detect, 100 * e.detect90);
+    fputc('\n', p->f);
+    if (e.n_timed > 0)
+        fprintf(p->f,
+                "  %-15sdifferences above %.1f %% in half of the cases, above %.1f %% in nine of "
+                "ten\n",
+                "would show", 100 * e.detect, 100 * e.detect90);
     put_controls(p, &e);
     put_anchor(p, &e);
     if (e.discarded > 0)

@@ -24,6 +24,13 @@ struct assay_session {
     int schedstat;                    /* of the thread that opened the session, -1: none */
 };
 
+/* One output tensor in a set. */
+struct assay__span {
+    size_t offset; /* from the start of the set */
+    size_t end;    /* bytes of this and all tensors before it */
+    int output;
+};
+
 struct assay_side {
     struct assay_session *s;
     void *proc;
@@ -31,7 +38,30 @@ struct assay_side {
     size_t in_stride, out_stride;
     const struct assay_op *op;
     int64_t capacity[ASSAY_MAX_OUT];
+    struct assay__span *span; /* those with bytes */
+    int n_spans;
+    struct assay_ledger used;
 };
+
+/* watch.c: lines of outputs that are looked at. */
+enum { ASSAY__LINE = 64, ASSAY__WATCH_MAX = 48 };
+struct assay__line {
+    const char *at;
+    size_t bytes;
+    int set, output;
+    unsigned char was[ASSAY__LINE];
+};
+struct assay__watch {
+    int n;
+    struct assay__line line[ASSAY__WATCH_MAX];
+};
+/* Draws n lines, at most ASSAY__WATCH_MAX, of the sets from first_set to n_sets - 1, and keeps what
+ * they hold now. */
+void assay__watch_take(struct assay__watch *w, const struct assay_side *side, int first_set,
+                       int n_sets, int n, struct assay_key key);
+/* The output that one of the lines of sets from first_set on belongs to and that is another now;
+ * -1: all are as they were. */
+int assay__watch_changed(const struct assay__watch *w, int first_set);
 
 /* huge.c: an empty file whose memory comes in pages of 2 MiB; -1 where that is not to be had. */
 int assay__huge_file(void);

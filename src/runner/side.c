@@ -5,6 +5,7 @@
 #include "base/clock.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -70,6 +71,33 @@ void *assay_session_set_aside(struct assay_session *s, int n_sets, size_t out_st
     return s->aside;
 }
 
+/* Where the outputs of a set lie; args are bound to set 0. */
+static enum assay_status find_spans(struct assay_side *side, const struct assay_args *args,
+                                    struct assay_err *err)
+{
+    const char *base = side->s->out.base;
+    size_t end = 0;
+    int64_t n = 0;
+
+    for (int o = 0; o < assay_op_n_out(side->op); o++)
+        n += args->out[o].n;
+    side->span = assay_alloc(((size_t)n + 1) * sizeof *side->span);
+    if (!side->span)
+        return assay_fail(err, ASSAY_NOMEM, "out of memory");
+    for (int o = 0; o < assay_op_n_out(side->op); o++)
+        for (int64_t i = 0; i < args->out[o].n; i++) {
+            const struct assay_tensor *t = &args->out[o].t[i];
+            size_t bytes = (size_t)assay_numel(t) * assay_dtype_size(t->dtype);
+
+            if (bytes == 0)
+                continue;
+            end += bytes;
+            side->span[side->n_spans++] =
+                (struct assay__span){ (size_t)((const char *)t->data - base), end, o };
+        }
+    return ASSAY_OK;
+}
+
 enum assay_status assay_side_start(struct assay_side **out, struct assay_session *s,
                                    const struct assay_built *built, const struct assay_op *op,
                                    const struct assay_args *args, int n_sets,
@@ -101,6 +129,9 @@ enum assay_status assay_side_start(struct assay_side **out, struct assay_session
         goto out;
     }
     assay_session_bind(s, op, at, 0);
+    st = find_spans(side, at, err);
+    if (st)
+        goto out;
     for (int o = 0; o < assay_op_n_out(op); o++)
         side->capacity[o] = at->out[o].n && at->out[o].t[0].rank ? at->out[o].t[0].shape[0] : 1;
     start = (struct assay_start){
@@ -117,6 +148,8 @@ enum assay_status assay_side_start(struct assay_side **out, struct assay_session
         .n_cpus = s->o.threads,
         .spin = s->spare_core,
     };
+    /* whatever a process before this one has left there, in whatever corner, is gone */
+    memset(s->out.base, 0, s->out.bytes);
     st = s->target->start(&side->proc, &start, facts, err);
 out:
     assay_arena_release(&arena);
@@ -124,7 +157,7 @@ out:
     if (!st && side->proc)
         *out = side;
     else
-        free(side);
+        assay_side_end(side);
     return st;
 }
 
@@ -201,56 +234,178 @@ static bool time_null(struct assay_side *side, const struct assay_block *b, stru
     return true;
 }
 
-/* The clock stands on both sides of the calls, in this process. */
-static bool run_calls(struct assay_side *side, const struct assay_block *b, struct assay_facts *f)
+/* Ends the process; what it used stays. */
+static void close_side(struct assay_side *side)
+{
+    if (!side->proc)
+        return;
+    side->s->target->ledger(side->proc, &side->used);
+    side->s->target->end(side->proc);
+    side->proc = NULL;
+}
+
+/* ---- a block --------------------------------------------------------------------------------- */
+
+enum { EARLY_LINES = 16, LATE_LINES = 32, LATE_LINES_LAST = 16 };
+
+/* What is looked at in a block beside its time. */
+struct look {
+    struct assay__watch early, late, last;
+    int after; /* early lines: after this call, -1: before the first */
+};
+
+static void forbid(struct assay_facts *f, enum assay_reason code, const struct assay_side *side,
+                   int output, const char *what)
+{
+    f->verdict = ASSAY_FORBIDDEN;
+    f->code = code;
+    snprintf(f->reason, sizeof f->reason, "output %s %s", side->op->out[output].name, what);
+}
+
+/* While it is stopped: lines that must be as they are until the calls that they belong to. */
+static void look_before(struct look *l, const struct assay_side *side, const struct assay_block *b)
+{
+    struct assay_key key;
+
+    l->early.n = l->late.n = l->last.n = 0;
+    if (!b->secret)
+        return;
+    key = assay_key(b->secret, side->op->name, 0, 0, 0);
+    l->after = (int)assay_rng_below(key, 1u << 20, (uint64_t)b->n_calls) - 1;
+    assay__watch_take(&l->early, side, l->after + 1, b->n_calls, EARLY_LINES, key);
+}
+
+static bool ahead(const struct look *l, const struct assay_side *side, struct assay_facts *f)
+{
+    int output = assay__watch_changed(&l->early, l->after + 1);
+
+    if (output >= 0)
+        forbid(f, ASSAY_REASON_EARLY, side, output, "was written before its call began");
+    return output >= 0;
+}
+
+/* The calls have ended: what is in the outputs now must stay there. */
+static void look_at_end(struct look *l, const struct assay_side *side, const struct assay_block *b)
+{
+    struct assay_key key;
+
+    if (!b->secret)
+        return;
+    key = assay_key(b->secret, side->op->name, 0, 0, 1);
+    assay__watch_take(&l->last, side, b->n_calls - 1, b->n_calls, LATE_LINES_LAST, key);
+    assay__watch_take(&l->late, side, 0, b->n_calls, LATE_LINES, assay_key_sub(key, 1));
+}
+
+static bool late(const struct look *l, const struct assay_side *side, struct assay_facts *f)
+{
+    int output = assay__watch_changed(&l->last, 0);
+
+    if (output < 0)
+        output = assay__watch_changed(&l->late, 0);
+    if (output >= 0)
+        forbid(f, ASSAY_REASON_LATE, side, output, "changed after the call had ended");
+    return output >= 0;
+}
+
+/* The calls, one after the other; *paused_ns: what looking at outputs took between two of them. */
+static bool call_all(struct assay_side *side, const struct assay_block *b, const struct look *l,
+                     double *paused_ns, struct assay_facts *f)
 {
     const struct assay_target *t = side->s->target;
-    double t0, wait_ns = 0;
-    struct waits w;
 
-    /* the first call only wakes the process up */
-    if (!t->call(side->proc, 0, true, b->timeout_s, f) ||
-        (b->time_null && !time_null(side, b, f, &wait_ns)))
-        return false;
-    w = waits_now(side);
-    t0 = assay__now_raw_ns();
-    for (int i = 0; i < b->n_calls; i++)
+    *paused_ns = 0;
+    for (int i = 0; i < b->n_calls; i++) {
         if (!t->call(side->proc, b->null_kernel ? 0 : i, b->null_kernel, b->timeout_s, f) ||
             f->verdict != ASSAY_PASS)
             return false;
-    f->block_ns = assay__now_raw_ns() - t0;
+        if (i == l->after && l->early.n) {
+            double pause = assay__now_raw_ns();
+
+            if (ahead(l, side, f))
+                return false;
+            *paused_ns = assay__now_raw_ns() - pause;
+        }
+    }
+    return true;
+}
+
+/*
+ * The clock stands on both sides of the calls, in this process. Nothing but one empty call, which
+ * wakes the process up, lies between its going on and the first of them: the inputs are there to be
+ * seen. Empty calls are timed afterwards.
+ */
+static bool run_calls(struct assay_side *side, const struct assay_block *b, struct look *l,
+                      struct assay_facts *f)
+{
+    const struct assay_target *t = side->s->target;
+    double t0, t1, wait_ns = 0, paused_ns;
+    struct waits w;
+
+    if (!t->call(side->proc, 0, true, b->timeout_s, f))
+        return false;
+    if (l->after < 0 && l->early.n && ahead(l, side, f))
+        return false;
+    w = waits_now(side);
+    t->mark(side->proc);
+    t0 = assay__now_raw_ns();
+    if (!call_all(side, b, l, &paused_ns, f))
+        return false;
+    t1 = assay__now_raw_ns();
+    look_at_end(l, side, b); /* at once: nothing may follow */
     w = waits_since(side, w);
+    if (b->time_null && !time_null(side, b, f, &wait_ns))
+        return false;
+    f->block_ns = t1 - t0 - paused_ns;
     /* in cold caches the hand-over takes up to twice as long as in a batch of null calls */
     f->disturbed = w.there + w.here - 2 * b->n_calls * wait_ns > DISTURBED_SHARE * f->block_ns;
     f->block_ns = without_waits(side, f->block_ns, w);
     return true;
 }
 
+/* From the process going on to its stop. */
+static bool run_block(struct assay_side *side, const struct assay_block *b, struct assay_facts *f)
+{
+    const struct assay_target *t = side->s->target;
+    struct look l = { .after = -1 };
+    double start, cpu_ns, net_ns;
+    bool ok;
+
+    look_before(&l, side, b);
+    if (b->flush)
+        flush_sets(side, b);
+    start = assay__now_raw_ns();
+    ok = t->resume(side->proc, f) && run_calls(side, b, &l, f) && t->stop(side->proc, f);
+    side->used.wall_s += (assay__now_raw_ns() - start) * 1e-9;
+    if (!ok)
+        return false;
+    net_ns = fmax(f->block_ns - b->n_calls * f->null_ns, 0);
+    cpu_ns = t->cpu_ns(side->proc, f->block_ns, net_ns, b->n_calls, &f->outside_ns);
+    side->used.outside_s += f->outside_ns * 1e-9;
+    side->used.cpu_s += cpu_ns * 1e-9;
+    return !late(&l, side, f);
+}
+
 enum assay_status assay_side_block(struct assay_side *side, const struct assay_block *b,
                                    struct assay_facts *f, struct assay_err *err)
 {
     struct assay_session *s = side->s;
-    const struct assay_target *t = s->target;
     bool ok;
 
     memset(f, 0, sizeof *f);
     if (!side->proc || b->n_calls < 1 || (b->n_calls > side->n_sets && !b->null_kernel))
         return assay_fail(err, ASSAY_INTERNAL, "block of %d calls on %d sets", b->n_calls,
                           side->n_sets);
-    assay__be_urgent(true);
+    assay__be_urgent(s->o.timing);
     if (b->touch)
         touch_sets(side, b);
     if (s->spare_core)
         assay__cpus_use(s->cpu, 1);
-    if (b->flush)
-        flush_sets(side, b);
-    ok = t->resume(side->proc, f) && run_calls(side, b, f) && t->stop(side->proc, f);
+    ok = run_block(side, b, f);
     assay__be_urgent(false);
     assay__cpus_use(s->cpu, s->n_cpus);
     if (ok)
         return ASSAY_OK;
-    t->end(side->proc);
-    side->proc = NULL;
+    close_side(side);
     if (f->verdict == ASSAY_PASS)
         return assay_fail(err, ASSAY_INTERNAL, "lost the process of a candidate");
     return ASSAY_OK;
@@ -263,11 +418,28 @@ int64_t assay_side_used(const struct assay_side *side, int set, int output)
     return n < 0 || n > side->capacity[output] ? -1 : n;
 }
 
+void assay_side_ledger(const struct assay_side *side, struct assay_ledger *l)
+{
+    l->wall_s += side->used.wall_s;
+    l->cpu_s += side->used.cpu_s;
+    l->outside_s += side->used.outside_s;
+    l->minor_faults += side->used.minor_faults;
+    l->major_faults += side->used.major_faults;
+    l->waits += side->used.waits;
+    l->preemptions += side->used.preemptions;
+    l->refused += side->used.refused;
+    l->fp_changes += side->used.fp_changes;
+    if (side->used.anon_mib > l->anon_mib)
+        l->anon_mib = side->used.anon_mib;
+    if (side->proc)
+        side->s->target->ledger(side->proc, l);
+}
+
 void assay_side_end(struct assay_side *side)
 {
     if (!side)
         return;
-    if (side->proc)
-        side->s->target->end(side->proc);
+    close_side(side);
+    free(side->span);
     free(side);
 }

@@ -3,6 +3,7 @@
 #include "assay/result.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -135,6 +136,24 @@ static double null_left(const struct assay_result *r, int i)
     return control_value(r, i, ASSAY_CONTROL_NULL, r->controls[i].row.time.cand_ns);
 }
 
+/* Its verdict, whatever its time: a wrong one must fail, an honest one must not. */
+static void judge_control(struct assay_evidence *e, const struct assay_control *c)
+{
+    bool passed = c->row.verdict == ASSAY_PASS;
+
+    if (!c->row.done || c->row.failed_here || c->kind == ASSAY_CONTROL_NULL)
+        return;
+    if (assay_control_is_wrong(c->kind)) {
+        e->n[c->kind]++;
+        e->n_kept[c->kind] += !passed;
+        e->n_wrong++;
+        e->n_accepted += passed;
+    } else {
+        e->n_honest++;
+        e->n_rejected += !passed;
+    }
+}
+
 static void ask_controls(struct assay_evidence *e, const struct assay_result *r, double *v)
 {
     static bool (*const kept[ASSAY_N_CONTROLS])(const struct assay_result *r,
@@ -148,7 +167,8 @@ static void ask_controls(struct assay_evidence *e, const struct assay_result *r,
     for (int i = 0; i < r->n_controls; i++) {
         const struct assay_control *c = &r->controls[i];
 
-        if (!c->row.timed)
+        judge_control(e, c);
+        if (!c->row.timed || assay_control_is_wrong(c->kind))
             continue;
         e->n[c->kind]++;
         e->n_kept[c->kind] += kept[c->kind](r, &c->row);
@@ -170,4 +190,51 @@ enum assay_status assay_result_evidence(const struct assay_result *r, struct ass
     ask_controls(e, r, v);
     free(v);
     return ASSAY_OK;
+}
+
+/* ---- trust ----------------------------------------------------------------------------------- */
+
+/* How often the times of known kernels may be off by chance: intervals of A/A miss 1 in 7 of 100
+ * operators on a loaded machine; this many misses are one in a thousand. */
+static int most_misses(int n)
+{
+    return (int)ceil(0.07 * n + 3.1 * sqrt(0.07 * 0.93 * n)) + 1;
+}
+
+/* A median of at least this many ratios must see the 5 %; fewer are too few to tell. */
+enum { ENOUGH_SLOWER = 4 };
+static const double slower_range[2] = { 1.02, 1.10 };
+
+bool assay_result_trusted(const struct assay_result *r, char *why, size_t size)
+{
+    struct assay_evidence e;
+    char none[1];
+    int misses;
+
+    if (!why) {
+        why = none;
+        size = sizeof none;
+    }
+    why[0] = 0;
+    if (!r->manifest.trust[0])
+        snprintf(why, size, "no kernel was run");
+    else if (!r->manifest.trusted)
+        snprintf(why, size, "kernels were not locked in");
+    else if (assay_result_evidence(r, &e))
+        snprintf(why, size, "out of memory to look at the controls");
+    else if (e.n_accepted > 0)
+        snprintf(why, size, "%d of %d controls passed that are known to be wrong", e.n_accepted,
+                 e.n_wrong);
+    else if (e.n_rejected > 0)
+        snprintf(why, size, "%d of %d controls failed that are known to be right", e.n_rejected,
+                 e.n_honest);
+    else if ((misses = e.n[ASSAY_CONTROL_SAME] - e.n_kept[ASSAY_CONTROL_SAME]) >
+             most_misses(e.n[ASSAY_CONTROL_SAME]))
+        snprintf(why, size, "%d of %d times of the baseline against itself are not 1", misses,
+                 e.n[ASSAY_CONTROL_SAME]);
+    else if (e.n[ASSAY_CONTROL_SLOWER] >= ENOUGH_SLOWER &&
+             (e.slower_ratio < slower_range[0] || e.slower_ratio > slower_range[1]))
+        snprintf(why, size, "kernels known to be 5 %% slower measured as %+.1f %%",
+                 100 * (e.slower_ratio - 1));
+    return !why[0] && r->manifest.trusted;
 }

@@ -4,9 +4,12 @@
 
 #include "base/json.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 enum { FILE_MAX_BYTES = 65536, PATH_CAP = 4096 };
 
@@ -62,6 +65,7 @@ static enum assay_status parse(struct assay_submission *s, const json_t *root,
 {
     static const char *const keys[] = { "name", "author", "model", "flags", NULL };
 
+    memset(s, 0, sizeof *s);
     ASSAY_TRY(assay__json_only(root, "", keys, err));
     ASSAY_TRY(assay__json_text(root, "", "name", s->name, sizeof s->name, err));
     ASSAY_TRY(assay__json_text(root, "", "author", s->author, sizeof s->author, err));
@@ -69,27 +73,53 @@ static enum assay_status parse(struct assay_submission *s, const json_t *root,
     return get_flags(s, root, err);
 }
 
-enum assay_status assay_submission_read(struct assay_submission *s, const char *folder,
-                                        struct assay_err *err)
+/* Takes root. */
+static enum assay_status finish(struct assay_submission *s, json_t *root, enum assay_status st,
+                                struct assay_err *err)
 {
-    char path[PATH_CAP];
-    struct stat info;
-    json_t *root = NULL;
-    enum assay_status st;
-
-    memset(s, 0, sizeof *s);
-    if ((size_t)snprintf(path, sizeof path, "%s/submission.json", folder) >= sizeof path)
-        return assay_fail(err, ASSAY_PARSE, "%.200s...: path too long", folder);
-    if (lstat(path, &info))
-        return ASSAY_OK;
-    if (!S_ISREG(info.st_mode))
-        return assay_fail(err, ASSAY_PARSE, "submission.json: not a regular file");
-    st = assay__json_read(&root, path, FILE_MAX_BYTES, err);
     if (!st)
         st = parse(s, root, err);
     json_decref(root);
     if (!st)
         return ASSAY_OK;
     memset(s, 0, sizeof *s);
-    return assay_wrap(err, ASSAY_PARSE, "submission.json");
+    return assay_wrap(err, st == ASSAY_NOMEM ? st : ASSAY_PARSE, "submission.json");
+}
+
+enum assay_status assay_submission_parse(struct assay_submission *s, const char *text, size_t len,
+                                         struct assay_err *err)
+{
+    json_t *root = NULL;
+    enum assay_status st = assay__json_parse(&root, text, len, err);
+
+    return finish(s, root, st, err);
+}
+
+enum assay_status assay_submission_read(struct assay_submission *s, const char *folder,
+                                        struct assay_err *err)
+{
+    struct assay_text text = { 0 };
+    char path[PATH_CAP];
+    struct stat info;
+    enum assay_status st;
+    int fd;
+
+    memset(s, 0, sizeof *s);
+    if ((size_t)snprintf(path, sizeof path, "%s/submission.json", folder) >= sizeof path)
+        return assay_fail(err, ASSAY_PARSE, "%.200s...: path too long", folder);
+    if (lstat(path, &info))
+        return ASSAY_OK;
+    fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (fd < 0 && errno != ELOOP && errno != ENXIO)
+        return assay_fail(err, ASSAY_PARSE, "submission.json: %s", strerror(errno));
+    if (fd < 0 || fstat(fd, &info) || !S_ISREG(info.st_mode))
+        st = assay_fail(err, ASSAY_PARSE, "submission.json: not a regular file");
+    else
+        st = assay_file_read_fd(&text, fd, "submission.json", FILE_MAX_BYTES, err);
+    if (fd >= 0)
+        close(fd);
+    if (!st)
+        st = assay_submission_parse(s, text.data, text.len, err);
+    assay_text_release(&text);
+    return st;
 }

@@ -5,12 +5,15 @@ cat >m.json <<'END'
 END
 run() { "$ASSAY" run "$SRC/examples/first" --cases exp/1 --budget 0.3 --machine m.json --json r.json "$@"; }
 bad() { echo "$1"; exit 1; }
-four()
+all_nine()
 {
     for control in same slower swapped null; do
         [ "$(grep -c "^{\"control\":\"$control\",.*\"time\":{" r.json)" = 1 ] || bad "$1: not one control $control"
     done
-    [ "$(grep -c '^{"control":' r.json)" = 4 ] && [ ! -e r.json.partial ] || bad "$1: not four controls"
+    for control in nothing zeros identity stale downcast; do
+        [ "$(grep -c "^{\"control\":\"$control\",.*\"verdict\":\"WRONG\"" r.json)" = 1 ] || bad "$1: not one control $control"
+    done
+    [ "$(grep -c '^{"control":' r.json)" = 9 ] && [ ! -e r.json.partial ] || bad "$1: not nine controls"
 }
 
 # asked to end as soon as the case is there: what is being measured is finished, and no more
@@ -25,9 +28,9 @@ done
 kill -TERM $pid
 wait $pid
 [ $? = 3 ] || { cat out err; bad "exit status"; }
-[ ! -e r.json ] && [ "$(grep -c '"kind":"control"' r.json.partial)" -lt 4 ] || bad "it went on"
+[ ! -e r.json ] && [ "$(grep -c '"kind":"control"' r.json.partial)" -lt 9 ] || bad "it went on"
 run --resume --quiet || bad "resumed among the controls"
-four "among the controls"
+all_nine "among the controls"
 
 # cut off before the first of them
 journal()
@@ -41,7 +44,7 @@ journal >r.json.partial
 grep '^{"op":"exp","case":' r.json >case
 rm r.json
 run --resume --quiet || bad "resumed before the controls"
-four "before the controls"
+all_nine "before the controls"
 grep '^{"op":"exp","case":' r.json | cmp - case || bad "the case was measured again"
 
 # and nothing is measured twice

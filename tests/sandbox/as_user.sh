@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# as_user.sh TEST: root runs the test again as an ordinary user. Exit 77: cannot be tried here.
+# as_user.sh TEST [ARG ...]: root runs the test again as an ordinary user. Exit 77: cannot be tried here.
 set -u
 
 skip()
@@ -13,4 +13,4 @@ skip()
 command -v setpriv >/dev/null 2>&1 || skip "no setpriv"
 user="setpriv --reuid=12345 --regid=12345 --clear-groups"
 $user test -x "$1" || skip "an ordinary user cannot read $1"
-exec $user "$1"
+exec $user "$@"

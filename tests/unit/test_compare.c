@@ -242,6 +242,29 @@ static void settled_failures_need_no_native(void **state)
     assert_int_equal(m.output, 1);
 }
 
+/* It is read where the golden has its elements: one of another size is refused, not read past its
+ * end. */
+static void native_of_another_size(void **state)
+{
+    static struct call c;
+    struct assay_match m;
+    struct assay_err err;
+
+    (void)state;
+    c.contract[0] = (struct assay_tensor){ .dtype = ASSAY_F32, .rank = 1, .shape = { 9 } };
+    c.g[0] = tensor(ASSAY_F32, (double[]){ 1, 2, 3, 9 }, 4);
+    c.w[0] = tensor(ASSAY_F64, (double[]){ 1, 2, 3, 4 }, 4);
+    c.n[0] = tensor(ASSAY_F32, (double[]){ 1, 2, 3 }, 3);
+    c.args.out[0] = (struct assay_slot){ c.contract, 1 };
+    c.got[0] = (struct assay_slot){ c.g, 1 };
+    c.want[0] = (struct assay_slot){ c.w, 1 };
+    c.native[0] = (struct assay_slot){ c.n, 1 };
+    assert_int_equal(assay_judge(&m, NULL, ASSAY_RULES_PAPER, &dynamic_op, &c.args, c.got, c.want,
+                                 c.native, &err),
+                     ASSAY_INTERNAL);
+    assert_string_equal(err.text, "native reference of output y has another shape");
+}
+
 static void data_dependent_sizes_must_match(void **state)
 {
     static const double v[] = { 1, 2, 3 };
@@ -534,6 +557,7 @@ int main(void)
         cmocka_unit_test_setup(judges_lists_tensor_by_tensor, reset),
         cmocka_unit_test_setup(refuses_wrong_forms, reset),
         cmocka_unit_test_setup(settled_failures_need_no_native, reset),
+        cmocka_unit_test_setup(native_of_another_size, reset),
         cmocka_unit_test_setup(data_dependent_sizes_must_match, reset),
         cmocka_unit_test_setup(unjudged_outputs_must_only_be_there, reset),
         cmocka_unit_test_setup(index_outputs_follow_the_input, reset),

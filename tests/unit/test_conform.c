@@ -298,6 +298,61 @@ static void test_recorded(void **state)
     has(f->text, "8 cases: 8 passed, 0 failed (8 at float32 accuracy)\n"); /* swi_glu is the last */
 }
 
+/* A manifest opens what lies in its folder, and what it says of itself cannot steer a terminal. */
+static void test_hostile_manifest(void **state)
+{
+    static const struct {
+        const char *cases, *reason;
+    } e[] = {
+        { "{\"id\": \"c1\", \"inputs\": [{\"name\": \"x\", \"dtype\": \"float32\", \"shape\": [3], "
+          "\"file\": \"../above.npy\"}]}",
+          "../above.npy: not below the folder" },
+        { "{\"id\": \"c1\", \"inputs\": [{\"name\": \"x\", \"dtype\": \"float32\", \"shape\": [3], "
+          "\"file\": \"sub/..\"}]}",
+          "sub/..: not below the folder" },
+        { "{\"id\": \"c1\", \"inputs\": [{\"name\": \"x\", \"dtype\": \"float32\", \"shape\": [3], "
+          "\"file\": \"/etc/passwd\"}]}",
+          "/etc/passwd: not below the folder" },
+        { "{\"id\": \"\\u001b[2J\"}", "'?[2J' is no id of a case" },
+        { "{\"id\": \"\"}", "'' is no id of a case" },
+        { "{\"id\": \"c 1\"}", "'c 1' is no id of a case" },
+    };
+    const double v[] = { 0, 0, 0 };
+    struct folder *f = *state;
+    struct assay_err err;
+    char text[512];
+
+    sigmoid_files(f, v);
+    write_npy(f, "above.npy", ASSAY_F32, 3, v);
+    for (size_t i = 0; i < sizeof e / sizeof *e; i++) {
+        snprintf(text, sizeof text, "{\"cases\": [%s]}", e[i].cases);
+        write_text(f, "sigmoid/manifest.json", text);
+        assert_int_equal(conform(f, f->root, "sigmoid", &err), ASSAY_PARSE);
+        has(err.text, e[i].reason);
+        assert_int_equal(f->sum.n_cases, 0);
+    }
+}
+
+/* One dtype for a list: the elements of the others would be read as what they are not. */
+static void test_mixed_list(void **state)
+{
+    const double v[] = { 1, 2, 3 };
+    struct folder *f = *state;
+    struct assay_err err;
+
+    mkdir(path(f, "foreach_norm"), 0700);
+    write_npy(f, "foreach_norm/a.npy", ASSAY_F32, 3, v);
+    write_npy(f, "foreach_norm/b.npy", ASSAY_F16, 3, v);
+    write_text(f, "foreach_norm/manifest.json",
+               "{\"cases\": [{\"id\": \"c1\", \"attrs\": {\"scalar\": 2}, \"inputs\": [{\"name\": "
+               "\"x\", \"list\": ["
+               "{\"dtype\": \"float32\", \"shape\": [3], \"file\": \"a.npy\"}, "
+               "{\"dtype\": \"float16\", \"shape\": [3], \"file\": \"b.npy\"}]}], "
+               "\"outputs_fp64\": [], \"outputs_native\": []}]}");
+    assert_int_equal(conform(f, f->root, "foreach_norm", &err), ASSAY_PARSE);
+    has(err.text, "c1: x: tensors of different dtypes in a list");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -309,6 +364,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_bad_files, setup, teardown),
         cmocka_unit_test_setup_teardown(test_other_shape, setup, teardown),
         cmocka_unit_test_setup_teardown(test_recorded, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_hostile_manifest, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_mixed_list, setup, teardown),
     };
 
     return cmocka_run_group_tests_name("conform", tests, NULL, NULL);

@@ -450,7 +450,7 @@ static void lists_and_fill(void **state)
     set_fill(&s, 20, 0, false);
     for (int i = 0; i < 50; i++)
         assert_int_equal(index[i],
-                         assay_rng_below(assay_key(20, "plain", 3, -1, 0), (uint64_t)i, 10));
+                         assay_rng_below(assay_key(20, "plain", 3, -2, 0), (uint64_t)i, 10));
     s.c.in[1] = (struct assay_case_in){ 3, ASSAY_F32, s.shape, s.range };
     s.args.in[1] = (struct assay_slot){ s.list, 3 };
     set_fill(&s, 20, 0, false);

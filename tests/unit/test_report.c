@@ -121,6 +121,9 @@ static void fill(struct example *e)
             .done = true,
             .present = i != DELTA,
             .compiled = i < GAMMA,
+            .verdict = i < GAMMA ? ASSAY_PASS : ASSAY_COMPILE_FAILED,
+            .code = i < GAMMA ? ASSAY_REASON_NONE : ASSAY_REASON_COMPILER,
+            .reason = "does not compile",
             .wall_s = 0.5,
         };
     e->builds[GAMMA].diagnostics = e->diagnostics;
@@ -192,8 +195,8 @@ static void shows_everything(void **state)
         "all               4   29.2 +-0.4    116.7 +-1.6         3/9  0.700\n"
         "headline: mean score 29.2 +-0.4 (95 %)\n"
         "\n"
-        "operators that do not compile\n"
-        "  gamma\n"
+        "operators that do not compile, or may not be loaded\n"
+        "  gamma COMPILE_FAILED does not compile\n"
         "    gamma.c:3: error: no ?[31msuch thing\n"
         "    more\n"
         "    assay run 'my kernels' --op gamma --threads 2 --policy warm\n"
@@ -217,6 +220,7 @@ static void shows_everything(void **state)
         "  5 % slower     1 of 1 called slower, median ratio 1.060\n"
         "  roles swapped  1 of 1 agree with the run\n"
         "  null kernel    -3 ns left of it\n"
+        "  false rejects  0 of 4 controls that are right failed\n"
         "  anchor         memory +2.0 % (-1.0 to +10.0), arithmetic +0.0 % against calibration\n"
         "  discarded      25.0 % of the pairs, a core was taken away\n"
         "\n"

@@ -43,6 +43,7 @@ static void fill(struct example *e)
     for (int i = 0; i < N_BUILDS; i++) {
         e->builds[i].done = e->builds[i].present = true;
         e->builds[i].compiled = i == 0;
+        e->builds[i].verdict = i == 0 ? ASSAY_PASS : ASSAY_COMPILE_FAILED;
     }
     for (int i = 0; i < N_ROWS; i++)
         e->rows[i].done = true;

@@ -56,11 +56,34 @@ static void fake_end(void *proc)
     ((struct fake *)proc)->n_ended++;
 }
 
+static void fake_mark(void *proc)
+{
+    (void)proc;
+}
+
+static double fake_cpu(void *proc, double block_ns, double net_ns, int n_calls, double *outside_ns)
+{
+    (void)proc;
+    (void)net_ns;
+    (void)n_calls;
+    *outside_ns = 0;
+    return block_ns;
+}
+
+static void fake_ledger(void *proc, struct assay_ledger *l)
+{
+    (void)proc;
+    l->waits++;
+}
+
 static const struct assay_target target = { .name = "fake",
                                             .call = fake_call,
                                             .stop = fake_pass,
                                             .resume = fake_pass,
                                             .waited_ns = fake_waited,
+                                            .mark = fake_mark,
+                                            .cpu_ns = fake_cpu,
+                                            .ledger = fake_ledger,
                                             .end = fake_end };
 
 struct example {

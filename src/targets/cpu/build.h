@@ -26,15 +26,20 @@ enum assay_status cpu_sources_copy(struct cpu_sources *s, const char *submission
 /*
  * Runs a compiler in cwd: other user, no network, only the toolchain and root readable, only
  * `writable` writable, limits on processor time, memory and files. What it prints is added to out
- * (64 KiB at most). *ok: exit status 0.
+ * (64 KiB at most). *ok: exit status 0; *over_limit: it was ended by one of the limits.
  */
 struct cpu_compile {
     char *const *argv;
     const char *cwd, *root, *writable;
-    double timeout_s;
+    double timeout_s;    /* wall; half of it in processor time */
+    uint64_t file_bytes; /* of a file that it writes */
+    bool plain;          /* without namespaces */
 };
-enum assay_status cpu_compile(bool *ok, struct assay_text *out, const struct cpu_compile *c,
-                              struct assay_err *err);
+enum assay_status cpu_compile(bool *ok, bool *over_limit, struct assay_text *out,
+                              const struct cpu_compile *c, struct assay_err *err);
+
+/* cpu_model.c: a source that is linked into every library. */
+void cpu_model_source(struct assay_text *t);
 
 /* Full path of a program in the usual folders, NULL when there is none. buf holds it. */
 const char *cpu_program(const char *name, char *buf, size_t size);

@@ -58,6 +58,18 @@ static uint64_t mapped(const struct assay_shared *m, size_t bytes)
     return m->huge ? round_up(bytes, (size_t)2 << 20) : bytes;
 }
 
+/* Kept here for the wording of a fault: the process could change what it was given. */
+static void keep_inputs(struct cpu_proc *p, const struct assay_start *s)
+{
+    for (int i = 0; i < ASSAY_MAX_IN; i++) {
+        const struct assay_slot *slot = &s->args->in[i];
+
+        p->in_first[i] = i < assay_op_n_in(s->op) && slot->n
+                             ? (uint64_t)((const char *)slot->t[0].data - (const char *)s->in->base)
+                             : UINT64_MAX;
+    }
+}
+
 static void put_case(struct cpu_case *k, const struct assay_start *s, uint32_t n_views)
 {
     uint64_t need = 2 * (uint64_t)(s->in_stride + s->out_stride);
@@ -78,6 +90,7 @@ static void put_case(struct cpu_case *k, const struct assay_start *s, uint32_t n
     k->n_sets = s->n_sets;
     k->locked = s->options->locked;
     k->spin = s->spin;
+    k->act = (int32_t)s->built->act;
     k->slowdown = s->built->slowdown;
     snprintf(k->entry, sizeof k->entry, "assay_%s", s->op->name);
     snprintf(k->library, sizeof k->library, "%s", s->built->library);
@@ -121,6 +134,7 @@ enum assay_status cpu_ctl_new(struct cpu_proc *p, int *fd, const struct assay_st
     p->used = (int64_t *)(void *)(base + used_at);
     k = (struct cpu_case *)(void *)(base + case_at);
     put_case(k, s, (uint32_t)n_views);
+    keep_inputs(p, s);
     ASSAY_TRY(assay_attrs_pack(s->op, s->args->attr, base + attrs_at, ATTRS_CAP, &packed, err));
     k->attrs_size = packed.size;
     k->n_reloc = (uint32_t)packed.n_reloc;

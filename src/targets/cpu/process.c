@@ -38,7 +38,9 @@ static _Noreturn void become(const struct assay_start *s, const int fds[4], char
     static char *const no_env[] = { NULL };
     cpu_set_t cpus;
 
-    if (sandbox_enter(flags, uid, gid) || (s->options->locked && setsid() < 0))
+    bool debug = s->options->debug;
+
+    if (sandbox_enter(flags, uid, gid) || (!debug && setsid() < 0))
         _exit(127);
     /* first away from the places, then into them: a source may sit where another belongs */
     int high[4];
@@ -48,9 +50,9 @@ static _Noreturn void become(const struct assay_start *s, const int fds[4], char
     for (int i = 0; i < 4; i++)
         if (dup2(high[i], CPU_FD_CTL + i) < 0)
             _exit(127);
-    if (s->options->locked && close_range(CPU_FD_LIB + 1, ~0u, 0))
+    if (!debug && close_range(CPU_FD_LIB + 1, ~0u, 0))
         _exit(127);
-    if (s->options->locked) {
+    if (!debug) {
         int null = open("/dev/null", O_RDWR);
 
         for (int i = 0; i < 3; i++)
@@ -67,7 +69,7 @@ static _Noreturn void become(const struct assay_start *s, const int fds[4], char
     }
     /* the same addresses on both sides: they decide about conflicts in caches and predictors */
     personality(ADDR_NO_RANDOMIZE);
-    execve(argv[0], argv, s->options->locked ? no_env : environ);
+    execve(argv[0], argv, debug ? environ : no_env);
     _exit(127);
 }
 
@@ -94,7 +96,7 @@ static enum assay_status launch(struct cpu_proc *p, int ctl_fd, const struct ass
     if (lib < 0)
         return assay_fail(err, ASSAY_IO, "%s: %s", s->built->library, strerror(errno));
     argv_of(s->options, argv);
-    p->pid = s->options->locked ? sandbox_fork(&flags) : fork();
+    p->pid = s->options->locked && !s->options->plain ? sandbox_fork(&flags) : sandbox_plain_fork();
     if (p->pid == 0) {
         if (flags & SANDBOX_NAMESPACES)
             atomic_fetch_or(&p->ctl->lock, CPU_LOCK_NAMESPACES);
@@ -120,6 +122,7 @@ static bool reaped(struct cpu_proc *p, struct assay_facts *facts)
         return false;
     p->pid = 0;
     cpu_verdict_of_end(p, status, facts);
+    p->refused = facts->code == ASSAY_REASON_SYSCALL;
     return true;
 }
 
@@ -133,17 +136,133 @@ static void kill_now(struct cpu_proc *p)
     p->pid = 0;
 }
 
-static void name_level(const struct cpu_ctl *ctl, struct assay_facts *f)
+static void name_level(uint32_t lock, bool locked, struct assay_facts *f)
 {
-    uint32_t lock = atomic_load(&ctl->lock);
     bool filter = lock & CPU_LOCK_SECCOMP, root = lock & CPU_LOCK_ROOT,
          files = lock & CPU_LOCK_LANDLOCK;
 
     f->trusted = filter && (lock & CPU_LOCK_USER) && (root || files);
-    snprintf(f->trust, sizeof f->trust, "%s%s%s%s",
-             f->trusted ? root ? "A: " : "B: " : "none: ", root ? "namespaces, empty root, " : "",
-             files ? "landlock, " : "", filter ? "system call filter" : "no system call filter");
+    if (!locked)
+        snprintf(f->trust, sizeof f->trust, "none: not locked in");
+    else
+        snprintf(
+            f->trust, sizeof f->trust, "%s%s%s%s",
+            f->trusted ? root ? "A: " : "B: " : "none: ", root ? "namespaces, empty root, " : "",
+            files ? "landlock, " : "", filter ? "system call filter" : "no system call filter");
 }
+
+/* ---- what it uses ---------------------------------------------------------------------------- */
+
+/* Counters of a thread: context switches of its own will, and against it. */
+static void add_switches(int pid, const char *task, struct assay_ledger *l)
+{
+    char path[320], line[160];
+    long long n;
+    FILE *f;
+
+    snprintf(path, sizeof path, "/proc/%d/task/%s/status", pid, task);
+    f = fopen(path, "re");
+    while (f && fgets(line, sizeof line, f)) {
+        if (sscanf(line, "voluntary_ctxt_switches: %lld", &n) == 1)
+            l->waits += n;
+        else if (sscanf(line, "nonvoluntary_ctxt_switches: %lld", &n) == 1)
+            l->preemptions += n;
+    }
+    if (f)
+        fclose(f);
+}
+
+/* Counters of the process as the kernel keeps them; what cannot be read stays 0. */
+static void read_counters(int pid, struct assay_ledger *l)
+{
+    char path[64], line[1024];
+    long long minor, major, kib;
+    struct dirent *e;
+    const char *p;
+    FILE *f;
+    DIR *d;
+
+    *l = (struct assay_ledger){ 0 };
+    snprintf(path, sizeof path, "/proc/%d/stat", pid);
+    f = fopen(path, "re");
+    /* the name in brackets may hold anything */
+    if (f && fgets(line, sizeof line, f) && (p = strrchr(line, ')')) != NULL &&
+        sscanf(p + 1, " %*c %*d %*d %*d %*d %*d %*u %lld %*u %lld", &minor, &major) == 2) {
+        l->minor_faults = minor;
+        l->major_faults = major;
+    }
+    if (f)
+        fclose(f);
+    snprintf(path, sizeof path, "/proc/%d/status", pid);
+    f = fopen(path, "re");
+    while (f && fgets(line, sizeof line, f))
+        if (sscanf(line, "RssAnon: %lld kB", &kib) == 1)
+            l->anon_mib = (double)kib / 1024;
+    if (f)
+        fclose(f);
+    snprintf(path, sizeof path, "/proc/%d/task", pid);
+    d = opendir(path);
+    while (d && (e = readdir(d)) != NULL)
+        if (e->d_name[0] != '.')
+            add_switches(pid, e->d_name, l);
+    if (d)
+        closedir(d);
+}
+
+void cpu_mark(void *proc)
+{
+    struct cpu_proc *p = proc;
+
+    p->before_ns = p->n_stats ? assay__ran_ns(p->stat_fd[0]) - p->ran_ns[0] : 0;
+}
+
+/* A thread of the pool may look for more work this long after each call. */
+static const double pool_tail_ns = 5e3;
+
+/*
+ * The thread that calls: what it took before its calls is known where it sleeps between calls;
+ * where it spins it is busy for all of the block, and the rest was outside. The others are busy as
+ * long as they are asked to be, and cannot be asked in the hand-over.
+ */
+double cpu_cpu_ns(void *proc, double block_ns, double net_ns, int n_calls, double *outside_ns)
+{
+    struct cpu_proc *p = proc;
+    double sum = 0;
+
+    *outside_ns = 0;
+    for (int i = 0; i < p->n_stats; i++) {
+        double now = assay__ran_ns(p->stat_fd[i]), ran = now - p->ran_ns[i], more;
+
+        p->ran_ns[i] = now;
+        sum += ran;
+        more = i == 0 ? ran - block_ns : ran - net_ns - n_calls * pool_tail_ns;
+        if (i == 0 && p->before_ns > more)
+            more = p->before_ns;
+        if (more > 0)
+            *outside_ns += more;
+    }
+    return sum;
+}
+
+void cpu_ledger(void *proc, struct assay_ledger *l)
+{
+    struct cpu_proc *p = proc;
+    struct assay_ledger now;
+
+    l->refused += p->refused;
+    l->fp_changes += atomic_load(&p->ctl->fp_changes);
+    if (!p->pid)
+        return;
+    read_counters(p->pid, &now);
+    l->minor_faults += now.minor_faults - p->at_start.minor_faults;
+    l->major_faults += now.major_faults - p->at_start.major_faults;
+    l->waits += now.waits - p->at_start.waits;
+    l->preemptions += now.preemptions - p->at_start.preemptions;
+    if (now.anon_mib > l->anon_mib)
+        l->anon_mib = now.anon_mib;
+}
+
+/* ---- waiting for it -------------------------------------------------------------------------- */
 
 static void cpu_sleep(double s)
 {
@@ -152,42 +271,61 @@ static void cpu_sleep(double s)
     nanosleep(&t, NULL);
 }
 
+/* What the lock achieved is read before foreign code can run: later it could say what it likes. */
+static void let_load(struct cpu_proc *p)
+{
+    p->lock = atomic_load(&p->ctl->lock);
+    p->phase = CPU_LOADING;
+    atomic_store(&p->ctl->state, CPU_LOADING);
+    syscall(SYS_futex, &p->ctl->state, FUTEX_WAKE, 1, NULL, NULL, 0);
+}
+
+/* It ended before it served calls: the candidate's doing from when its library was being loaded. */
+static enum assay_status ended_early(const struct cpu_proc *p, struct assay_facts *facts,
+                                     struct assay_err *err)
+{
+    char said[CPU_TEXT_MAX];
+
+    cpu_said(p, said);
+    if (p->phase == CPU_STARTING)
+        return assay_fail(err, ASSAY_INTERNAL, "the process for a candidate did not start: %s",
+                          said[0] ? said : facts->reason);
+    if (atomic_load(&p->ctl->state) == CPU_FAILED) {
+        facts->verdict = ASSAY_COMPILE_FAILED;
+        facts->code = ASSAY_REASON_NO_ENTRY;
+        snprintf(facts->reason, sizeof facts->reason, "%s",
+                 said[0] ? said : "the library cannot be loaded");
+    }
+    return ASSAY_OK;
+}
+
 /* Waits until the process serves calls. */
 static enum assay_status await_ready(struct cpu_proc *p, const struct assay_start *s,
                                      struct assay_facts *facts, struct assay_err *err)
 {
     double end = assay__now_s() + START_TIMEOUT_S;
-    enum cpu_state state;
 
-    while ((state = atomic_load(&p->ctl->state)) != CPU_READY) {
-        bool loading = state == CPU_LOADING || atomic_load(&p->ctl->failed_in) == CPU_LOADING;
-
-        if (reaped(p, facts)) {
-            if (loading && state == CPU_FAILED) {
-                facts->verdict = ASSAY_COMPILE_FAILED;
-                snprintf(facts->reason, sizeof facts->reason, "%.255s", p->ctl->text);
-                return ASSAY_OK;
-            }
-            if (state == CPU_LOADING)
-                return ASSAY_OK;
-            return assay_fail(err, ASSAY_INTERNAL,
-                              "the process for a candidate did not start: %.255s",
-                              p->ctl->text[0] ? p->ctl->text : facts->reason);
-        }
+    while (p->phase == CPU_STARTING || atomic_load(&p->ctl->state) != CPU_READY) {
+        if (p->phase == CPU_STARTING && atomic_load(&p->ctl->state) == CPU_LOCKED)
+            let_load(p);
+        if (reaped(p, facts))
+            return ended_early(p, facts, err);
         if (assay__now_s() > end && !s->options->wrap) {
             kill_now(p);
-            if (!loading)
+            if (p->phase == CPU_STARTING)
                 return assay_fail(err, ASSAY_INTERNAL,
                                   "the process for a candidate did not start in %d s",
                                   (int)START_TIMEOUT_S);
             facts->verdict = ASSAY_TIMED_OUT;
+            facts->code = ASSAY_REASON_LOAD_TIME;
             snprintf(facts->reason, sizeof facts->reason, "did not load in %d s",
                      (int)START_TIMEOUT_S);
             return ASSAY_OK;
         }
         cpu_sleep(50e-6);
     }
-    name_level(p->ctl, facts);
+    p->phase = CPU_READY;
+    name_level(p->lock, s->options->locked, facts);
     return ASSAY_OK;
 }
 
@@ -214,12 +352,18 @@ static void attend_threads(struct cpu_proc *p, bool urgent)
             continue;
         if (urgent)
             sched_setscheduler((pid_t)strtol(e->d_name, NULL, 10), SCHED_RR, &first);
-        if (p->n_waits == CPU_MAX_WAITS)
+        if (p->n_stats == CPU_MAX_STATS)
             continue;
         snprintf(path, sizeof path, "/proc/%d/task/%s/schedstat", (int)p->pid, e->d_name);
         fd = open(path, O_RDONLY | O_CLOEXEC);
-        if (fd >= 0)
-            p->wait_fd[p->n_waits++] = fd;
+        if (fd < 0)
+            continue;
+        p->stat_fd[p->n_stats] = fd;
+        if (strtol(e->d_name, NULL, 10) == p->pid) { /* the one that calls comes first */
+            p->stat_fd[p->n_stats] = p->stat_fd[0];
+            p->stat_fd[0] = fd;
+        }
+        p->n_stats++;
     }
     if (d)
         closedir(d);
@@ -230,6 +374,7 @@ enum assay_status cpu_start(void **proc, const struct assay_start *s, struct ass
 {
     struct cpu_proc *p = assay_alloc_zero(sizeof *p);
     enum assay_status st;
+    double ignored;
     int fd = -1;
 
     *proc = NULL;
@@ -253,7 +398,9 @@ enum assay_status cpu_start(void **proc, const struct assay_start *s, struct ass
         cpu_end(p);
         return st;
     }
-    attend_threads(p, s->options->locked);
+    attend_threads(p, s->options->timing);
+    read_counters(p->pid, &p->at_start);
+    cpu_cpu_ns(p, 0, 0, 0, &ignored);
     *proc = p;
     return ASSAY_OK;
 }
@@ -262,6 +409,7 @@ static void timed_out(struct cpu_proc *p, double timeout_s, struct assay_facts *
 {
     kill_now(p);
     facts->verdict = ASSAY_TIMED_OUT;
+    facts->code = ASSAY_REASON_CALL_TIME;
     snprintf(facts->reason, sizeof facts->reason, "a call took more than %.3g s", timeout_s);
 }
 
@@ -309,18 +457,21 @@ bool cpu_call(void *proc, int set, bool null, double timeout_s, struct assay_fac
 {
     struct cpu_proc *p = proc;
     struct cpu_ctl *ctl = p->ctl;
-    uint32_t go = atomic_load_explicit(&ctl->go, memory_order_relaxed) + 1;
+    uint32_t go = ++p->go;
+    int rc;
 
     ctl->command = null ? CPU_NULL : CPU_CALL;
     ctl->set = set;
-    atomic_store_explicit(&ctl->go, go, memory_order_release);
-    if (!p->spin)
+    atomic_store(&ctl->go, go);
+    if (!p->spin || atomic_load(&ctl->asleep))
         syscall(SYS_futex, &ctl->go, FUTEX_WAKE, 1, NULL, NULL, 0);
     if (!await_done(p, go, timeout_s, facts))
         return false;
-    if (!null && ctl->rc) {
+    rc = *(const volatile int32_t *)&ctl->rc; /* once: it may change meanwhile */
+    if (!null && rc) {
         facts->verdict = ASSAY_WRONG;
-        snprintf(facts->reason, sizeof facts->reason, "returned %d: case not supported", ctl->rc);
+        facts->code = ASSAY_REASON_RETURNED;
+        snprintf(facts->reason, sizeof facts->reason, "returned %d: case not supported", rc);
     }
     return true;
 }
@@ -340,6 +491,7 @@ bool cpu_stop(void *proc, struct assay_facts *facts)
     if (!WIFSTOPPED(status)) {
         p->pid = 0;
         cpu_verdict_of_end(p, status, facts);
+        p->refused = facts->code == ASSAY_REASON_SYSCALL;
         return false;
     }
     p->stopped = true;
@@ -371,8 +523,8 @@ double cpu_waited_ns(const void *proc)
     const struct cpu_proc *p = proc;
     double sum = 0;
 
-    for (int i = 0; i < p->n_waits; i++)
-        sum += assay__waited_ns(p->wait_fd[i]);
+    for (int i = 0; i < p->n_stats; i++)
+        sum += assay__waited_ns(p->stat_fd[i]);
     return sum;
 }
 
@@ -383,8 +535,8 @@ void cpu_end(void *proc)
     if (!p)
         return;
     kill_now(p);
-    for (int i = 0; i < p->n_waits; i++)
-        close(p->wait_fd[i]);
+    for (int i = 0; i < p->n_stats; i++)
+        close(p->stat_fd[i]);
     if (p->ctl)
         munmap(p->ctl, p->ctl_bytes);
     free(p);

@@ -6,7 +6,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <grp.h>
 #include <linux/capability.h>
 #include <linux/landlock.h>
 #include <sched.h>
@@ -30,9 +29,11 @@ int sandbox_drop_user(bool in_user_namespace)
     struct __user_cap_header_struct head = { _LINUX_CAPABILITY_VERSION_3, 0 };
     struct __user_cap_data_struct none[2] = { { 0, 0, 0 }, { 0, 0, 0 } };
 
+    /* not the functions of libc: they wait for all threads, which a forked process does not have */
     if (geteuid() == 0 && !in_user_namespace &&
-        (setgroups(0, NULL) || setresgid(SANDBOX_NOBODY, SANDBOX_NOBODY, SANDBOX_NOBODY) ||
-         setresuid(SANDBOX_NOBODY, SANDBOX_NOBODY, SANDBOX_NOBODY)))
+        (syscall(SYS_setgroups, 0, NULL) ||
+         syscall(SYS_setresgid, SANDBOX_NOBODY, SANDBOX_NOBODY, SANDBOX_NOBODY) ||
+         syscall(SYS_setresuid, SANDBOX_NOBODY, SANDBOX_NOBODY, SANDBOX_NOBODY)))
         return -1;
     return (int)syscall(SYS_capset, &head, none);
 }
@@ -85,6 +86,20 @@ bool sandbox_paths(const char *const *paths, int n, const char *writable)
     return ok;
 }
 
+/* At once, since the parent may be killed while the child prepares; sandbox_tie() repeats it after
+ * the change of user, which undoes it. */
+static pid_t tied(pid_t pid)
+{
+    if (pid == 0)
+        prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+    return pid;
+}
+
+pid_t sandbox_plain_fork(void)
+{
+    return tied(fork());
+}
+
 pid_t sandbox_fork(unsigned *flags)
 {
     const unsigned long spaces =
@@ -96,15 +111,10 @@ pid_t sandbox_fork(unsigned *flags)
         *flags = SANDBOX_NAMESPACES | SANDBOX_USER_NAMESPACE;
         pid = (pid_t)syscall(SYS_clone, spaces | CLONE_NEWUSER | SIGCHLD, NULL, NULL, NULL, 0);
     }
-    if (pid < 0) {
-        *flags = 0;
-        pid = fork();
-    }
-    /* at once, since the parent may be killed while the child prepares; sandbox_tie() repeats it
-     * after the change of user, which undoes it */
-    if (pid == 0)
-        prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
-    return pid;
+    if (pid >= 0)
+        return tied(pid);
+    *flags = 0;
+    return sandbox_plain_fork();
 }
 
 int sandbox_enter(unsigned flags, uid_t uid, gid_t gid)

@@ -35,6 +35,8 @@ bool sandbox_paths(const char *const *paths, int n, const char *writable);
  */
 enum { SANDBOX_NAMESPACES = 1 << 0, SANDBOX_USER_NAMESPACE = 1 << 1 };
 pid_t sandbox_fork(unsigned *flags);
+/* The same without namespaces. */
+pid_t sandbox_plain_fork(void);
 
 /* In the new process: completes the user namespace (root inside is the caller outside). */
 int sandbox_enter(unsigned flags, uid_t uid, gid_t gid);

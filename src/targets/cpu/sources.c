@@ -57,28 +57,30 @@ static void remember(struct copy *c, const char *relative)
     s->cxx |= is_cxx(relative);
 }
 
-/* Copies one regular file; what is not one is refused. */
-static enum assay_status copy_file(struct copy *c, const char *from, const char *to,
+/* Copies one regular file of an open folder; what is not one is refused. It is opened once, without
+ * following links, and what is copied is what was looked at. */
+static enum assay_status copy_file(struct copy *c, int folder, const char *name, const char *to,
                                    const char *relative)
 {
     struct assay_text data = { 0 };
     enum assay_status st = ASSAY_OK;
     struct stat info;
-    int fd = open(from, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    int fd = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 
-    if (fd < 0 && errno == ELOOP) {
-        assay_text_add(c->refusal, "%s: links are not followed\n", relative);
+    if (fd < 0 && (errno == ELOOP || errno == ENXIO)) {
+        assay_text_add(c->refusal, "%s: %s\n", relative,
+                       errno == ELOOP ? "links are not followed" : "not a regular file");
         return ASSAY_OK;
     }
     if (fd < 0)
-        return assay_fail(c->err, ASSAY_IO, "%s: %s", from, strerror(errno));
+        return assay_fail(c->err, ASSAY_IO, "%s: %s", relative, strerror(errno));
     if (fstat(fd, &info) || !S_ISREG(info.st_mode)) {
         assay_text_add(c->refusal, "%s: not a regular file\n", relative);
     } else if (++c->files > MAX_FILES || (c->total += (size_t)info.st_size) > MAX_TOTAL) {
         assay_text_add(c->refusal, "%s: the submission has more than %d files or %d MiB\n",
                        relative, (int)MAX_FILES, (int)(MAX_TOTAL >> 20));
     } else {
-        st = assay_file_read(&data, from, MAX_TOTAL, c->err);
+        st = assay_file_read_fd(&data, fd, relative, MAX_TOTAL, c->err);
         if (!st)
             st = assay_file_write(to, data.data ? data.data : "", data.len, c->err);
         if (!st && chmod(to, 0644))
@@ -91,28 +93,25 @@ static enum assay_status copy_file(struct copy *c, const char *from, const char 
     return st;
 }
 
-/* All plain files of a folder, one level deep; a folder that does not exist is empty. */
-static enum assay_status copy_folder(struct copy *c, const char *from, const char *dst,
-                                     const char *name)
+/* All plain files of a folder, one level deep. */
+static enum assay_status copy_files(struct copy *c, int folder, const char *dst, const char *name)
 {
     enum assay_status st = ASSAY_OK;
-    char a[PATH_CAP], b[PATH_CAP], r[512];
+    char to[PATH_CAP], relative[512];
     struct dirent **list = NULL;
-    int n = scandir(from, &list, NULL, alphasort);
+    int n = scandirat(folder, ".", &list, NULL, alphasort);
 
     if (n < 0)
-        return errno == ENOENT || errno == ENOTDIR
-                   ? ASSAY_OK
-                   : assay_fail(c->err, ASSAY_IO, "%s: %s", from, strerror(errno));
-    snprintf(b, sizeof b, "%s/%s", dst, name);
-    if (mkdir(b, 0755) && errno != EEXIST)
-        st = assay_fail(c->err, ASSAY_IO, "%s: %s", b, strerror(errno));
+        return assay_fail(c->err, errno == ENOMEM ? ASSAY_NOMEM : ASSAY_IO, "%s: %s", name,
+                          strerror(errno));
+    snprintf(to, sizeof to, "%s/%s", dst, name);
+    if (mkdir(to, 0755) && errno != EEXIST)
+        st = assay_fail(c->err, ASSAY_IO, "%s: %s", to, strerror(errno));
     for (int i = 0; i < n; i++) {
         if (!st && plain_name(list[i]->d_name)) {
-            snprintf(a, sizeof a, "%s/%s", from, list[i]->d_name);
-            snprintf(b, sizeof b, "%s/%s/%s", dst, name, list[i]->d_name);
-            snprintf(r, sizeof r, "%.200s/%.200s", name, list[i]->d_name);
-            st = copy_file(c, a, b, r);
+            snprintf(to, sizeof to, "%s/%s/%s", dst, name, list[i]->d_name);
+            snprintf(relative, sizeof relative, "%.200s/%.200s", name, list[i]->d_name);
+            st = copy_file(c, folder, list[i]->d_name, to, relative);
         }
         free(list[i]);
     }
@@ -120,31 +119,60 @@ static enum assay_status copy_folder(struct copy *c, const char *from, const cha
     return st;
 }
 
+/* A folder of the submission; one that does not exist is empty, and a link is none. */
+static enum assay_status copy_folder(struct copy *c, int root, const char *dst, const char *name)
+{
+    enum assay_status st;
+    struct stat info;
+    int folder;
+
+    if (fstatat(root, name, &info, AT_SYMLINK_NOFOLLOW))
+        return errno == ENOENT ? ASSAY_OK
+                               : assay_fail(c->err, ASSAY_IO, "%s: %s", name, strerror(errno));
+    if (S_ISLNK(info.st_mode)) {
+        assay_text_add(c->refusal, "%s: links are not followed\n", name);
+        return ASSAY_OK;
+    }
+    if (!S_ISDIR(info.st_mode))
+        return ASSAY_OK;
+    folder = openat(root, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (folder < 0)
+        return assay_fail(c->err, ASSAY_IO, "%s: %s", name, strerror(errno));
+    st = copy_files(c, folder, dst, name);
+    close(folder);
+    return st;
+}
+
+/* <op>.c or another ending, else <op>/; then common/. */
+static enum assay_status copy_all(struct copy *c, int root, const char *op, const char *dst)
+{
+    static const char *const ends[] = { ".c", ".cc", ".cpp", ".cxx" };
+    char to[PATH_CAP], name[256];
+    struct stat info;
+
+    for (size_t i = 0; i < sizeof ends / sizeof *ends && !c->s->n; i++) {
+        snprintf(name, sizeof name, "%s%s", op, ends[i]);
+        snprintf(to, sizeof to, "%s/%s", dst, name);
+        if (!fstatat(root, name, &info, AT_SYMLINK_NOFOLLOW))
+            ASSAY_TRY(copy_file(c, root, name, to, name));
+    }
+    if (!c->s->n)
+        ASSAY_TRY(copy_folder(c, root, dst, op));
+    return c->s->n ? copy_folder(c, root, dst, "common") : ASSAY_OK;
+}
+
 enum assay_status cpu_sources_copy(struct cpu_sources *s, const char *submission, const char *op,
                                    const char *dst, struct assay_text *refusal,
                                    struct assay_err *err)
 {
-    static const char *const ends[] = { ".c", ".cc", ".cpp", ".cxx" };
     struct copy c = { .s = s, .refusal = refusal, .err = err };
-    char from[PATH_CAP], to[PATH_CAP], name[256];
-    struct stat info;
+    int root = open(submission, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    enum assay_status st;
 
     memset(s, 0, sizeof *s);
-    if (stat(submission, &info) || !S_ISDIR(info.st_mode))
+    if (root < 0)
         return assay_fail(err, ASSAY_INVALID, "%s: no such folder", submission);
-    for (size_t i = 0; i < sizeof ends / sizeof *ends && !s->n; i++) {
-        snprintf(name, sizeof name, "%s%s", op, ends[i]);
-        snprintf(from, sizeof from, "%s/%s", submission, name);
-        snprintf(to, sizeof to, "%s/%s", dst, name);
-        if (!lstat(from, &info))
-            ASSAY_TRY(copy_file(&c, from, to, name));
-    }
-    if (!s->n) {
-        snprintf(from, sizeof from, "%s/%s", submission, op);
-        ASSAY_TRY(copy_folder(&c, from, dst, op));
-    }
-    if (!s->n)
-        return ASSAY_OK;
-    snprintf(from, sizeof from, "%s/common", submission);
-    return copy_folder(&c, from, dst, "common");
+    st = copy_all(&c, root, op, dst);
+    close(root);
+    return st;
 }

@@ -11,5 +11,8 @@ const struct assay_target assay_target_cpu = {
     .resume = cpu_resume,
     .used = cpu_used,
     .waited_ns = cpu_waited_ns,
+    .mark = cpu_mark,
+    .cpu_ns = cpu_cpu_ns,
+    .ledger = cpu_ledger,
     .end = cpu_end,
 };

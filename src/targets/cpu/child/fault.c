@@ -12,10 +12,10 @@
 
 static struct cpu_ctl *page; /* handlers have no argument of ours */
 
-/* Is memory at an end? A small request that fails says so. */
+/* Is memory at an end? A request that fails, small beside the budget, says so. */
 static bool memory_is_out(void)
 {
-    size_t n = (size_t)1 << 20;
+    size_t n = (size_t)8 << 20;
     void *p = mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
     if (p == MAP_FAILED)
@@ -52,20 +52,29 @@ static unsigned long third_argument(const void *context)
 #endif
 }
 
-/* A system call outside the list. A request for more memory than the budget is one too. */
+/*
+ * A system call outside the list. A request for more memory than the budget is one too, and ends as
+ * a process does that is out of memory. All others end it by the signal, which no one can forge:
+ * the handler is gone, and another call outside the list does it.
+ */
 static void on_refused(int sig, siginfo_t *info, void *context)
 {
     int nr = info->si_syscall, expected = 0;
 
     /* after a fault this is abort() going on: what came first counts */
-    if (!atomic_compare_exchange_strong(&page->signal, &expected, sig))
-        goto end;
-    if (nr == SYS_mremap || (nr == SYS_mmap && !(third_argument(context) & PROT_EXEC)))
+    if (atomic_compare_exchange_strong(&page->signal, &expected, sig))
+        atomic_store(&page->syscall_nr, nr);
+    if (expected == 0 &&
+        (nr == SYS_mremap || (nr == SYS_mmap && !(third_argument(context) & PROT_EXEC)))) {
         atomic_store(&page->no_memory, 1);
-    atomic_store(&page->syscall_nr, nr);
-end:
+        for (;;)
+            syscall(SYS_exit_group, 1);
+    }
+    if (expected == SIGABRT && nr == SYS_rt_sigaction)
+        for (;;)
+            syscall(SYS_exit_group, 1);
     for (;;)
-        syscall(SYS_exit_group, 1);
+        syscall(SYS_getppid);
 }
 
 void fault_install(struct cpu_ctl *ctl)
@@ -83,7 +92,6 @@ void fault_install(struct cpu_ctl *ctl)
     on.sa_sigaction = on_fault;
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
         sigaction(faults[i], &on, NULL);
-    on.sa_flags = SA_SIGINFO | SA_ONSTACK;
     on.sa_sigaction = on_refused;
     sigaction(SIGSYS, &on, NULL);
 }

@@ -3,12 +3,14 @@
  * lock.c: what the process gives up before foreign code runs in it.
  *
  * In this order: limits, empty root (in namespaces of its own, where the starter could make them),
- * ordinary user, Landlock, first filter of system calls; the library is opened; then the second
- * filter takes paths and executable mappings away. Each step that a system refuses is left out and
+ * ordinary user, Landlock; the threads are made, which inherit all of that; first filter of system
+ * calls, for all threads; the library is opened; then the second filter takes paths and executable
+ * mappings away, again for all threads. Each step that a system refuses is left out and
  * shows in the level, except the filter: without it the run is not trusted.
  */
 #include "targets/cpu/child/child.h"
 
+#include "targets/cpu/policy.h"
 #include "targets/cpu/sandbox.h"
 
 #include <errno.h>
@@ -45,8 +47,10 @@ static uint64_t address_space(struct cpu_ctl *ctl)
 
 static void set_limits(struct cpu_ctl *ctl, const struct cpu_case *k)
 {
-    /* room for the library itself beside the candidate's own allocations */
-    limit(ctl, RLIMIT_AS, address_space(ctl) + k->memory_budget + ((uint64_t)64 << 20));
+    /* room for the library itself and the threads beside the candidate's own allocations */
+    limit(ctl, RLIMIT_AS,
+          address_space(ctl) + k->memory_budget + ((uint64_t)64 << 20) +
+              (uint64_t)(k->threads - 1) * POOL_STACK_BYTES);
     limit(ctl, RLIMIT_CORE, 0);
     limit(ctl, RLIMIT_MSGQUEUE, 0);
     limit(ctl, RLIMIT_NOFILE, 16);
@@ -87,93 +91,62 @@ static bool empty_root(struct cpu_ctl *ctl)
 
 #ifdef ASSAY_HAVE_SECCOMP
 
-/* The list: what happens to a call while the library is opened, and afterwards. All others are
- * refused (TRAP). */
-enum { TRAP, ALLOW, QUIET }; /* QUIET fails with EBADF */
-
-static const struct {
-    int nr;
-    int loading, shut;
-    const char *why;
-} calls[] = {
-    { SCMP_SYS(futex), ALLOW, ALLOW, "hand-over and the thread pool" },
-    { SCMP_SYS(munmap), ALLOW, ALLOW, "malloc" },
-    { SCMP_SYS(brk), ALLOW, ALLOW, "malloc" },
-    { SCMP_SYS(getrandom), ALLOW, ALLOW, "malloc" },
-    { SCMP_SYS(rt_sigreturn), ALLOW, ALLOW, "return from a fault handler" },
-    { SCMP_SYS(rt_sigprocmask), ALLOW, ALLOW, "abort" },
-    { SCMP_SYS(getpid), ALLOW, ALLOW, "abort" },
-    { SCMP_SYS(gettid), ALLOW, ALLOW, "abort" },
-    { SCMP_SYS(exit_group), ALLOW, ALLOW, "exit, which is a verdict" },
-    { SCMP_SYS(exit), ALLOW, ALLOW, "exit, which is a verdict" },
-    { SCMP_SYS(clock_gettime), ALLOW, ALLOW, "harmless: the clock that counts is outside" },
-    { SCMP_SYS(gettimeofday), ALLOW, ALLOW, "as clock_gettime" },
-    { SCMP_SYS(clock_nanosleep), ALLOW, ALLOW, "a sleeping kernel is only slow" },
-    { SCMP_SYS(nanosleep), ALLOW, ALLOW, "as clock_nanosleep" },
-    { SCMP_SYS(sched_yield), ALLOW, ALLOW, "polite spinning" },
-    { SCMP_SYS(restart_syscall), ALLOW, ALLOW, "a wait that was stopped goes on" },
-    { SCMP_SYS(openat), ALLOW, TRAP, "dlopen" },
-    { SCMP_SYS(read), ALLOW, TRAP, "dlopen" },
-    { SCMP_SYS(pread64), ALLOW, TRAP, "dlopen" },
-    { SCMP_SYS(close), ALLOW, TRAP, "dlopen" },
-    { SCMP_SYS(newfstatat), ALLOW, QUIET, "dlopen; later printing" },
-    { SCMP_SYS(seccomp), ALLOW, TRAP, "the second filter" },
-    { SCMP_SYS(prctl), ALLOW, TRAP, "the second filter" },
-    { SCMP_SYS(write), QUIET, QUIET, "printing: there is nothing to print to" },
-    { SCMP_SYS(writev), QUIET, QUIET, "printing" },
-    { SCMP_SYS(fstat), ALLOW, QUIET, "dlopen; later printing, before the first write" },
-    { SCMP_SYS(ioctl), QUIET, QUIET, "printing, is it a terminal" },
-};
-
-static int add_memory_rules(scmp_filter_ctx f, bool loading, uint64_t budget)
+static uint32_t action_of(enum policy_action a)
 {
-    const struct scmp_arg_cmp no_exec = { 2, SCMP_CMP_MASKED_EQ, PROT_EXEC, 0 };
-    const struct scmp_arg_cmp size = { 1, SCMP_CMP_LE, budget, 0 };
-    const struct scmp_arg_cmp new_size = { 2, SCMP_CMP_LE, budget, 0 };
+    static const uint32_t actions[] = {
+        [POLICY_REFUSE] = SCMP_ACT_TRAP,
+        [POLICY_ALLOW] = SCMP_ACT_ALLOW,
+        [POLICY_FAIL] = SCMP_ACT_ERRNO(EBADF),
+        [POLICY_IGNORE] = SCMP_ACT_ERRNO(0),
+    };
 
-    if (loading)
-        return seccomp_rule_add(f, SCMP_ACT_ALLOW, SCMP_SYS(mmap), 0) ||
-               seccomp_rule_add(f, SCMP_ACT_ALLOW, SCMP_SYS(mprotect), 0) ||
-               seccomp_rule_add(f, SCMP_ACT_ALLOW, SCMP_SYS(mremap), 0);
-    return seccomp_rule_add(f, SCMP_ACT_ALLOW, SCMP_SYS(mmap), 2, no_exec, size) ||
-           seccomp_rule_add(f, SCMP_ACT_ALLOW, SCMP_SYS(mprotect), 1, no_exec) ||
-           seccomp_rule_add(f, SCMP_ACT_ALLOW, SCMP_SYS(mremap), 1, new_size);
+    return actions[a];
 }
 
-/* malloc gives pages back, and kernels may ask for larger ones. What would take memory away from
- * the other side as well, such as a hole in the outputs, is refused. */
-static int add_advice_rules(scmp_filter_ctx f)
+/* Appends a condition to cmp; returns how many there are then. */
+static unsigned add_condition(struct scmp_arg_cmp *cmp, unsigned n, const struct policy_when *w,
+                              uint64_t budget)
 {
-    static const int harmless[] = { MADV_NORMAL,   MADV_RANDOM, MADV_SEQUENTIAL, MADV_WILLNEED,
-                                    MADV_DONTNEED, MADV_FREE,   MADV_HUGEPAGE,   MADV_NOHUGEPAGE };
-    int bad = 0;
+    uint64_t value = w->value == POLICY_BUDGET ? budget
+                     : w->value == POLICY_SELF ? (uint64_t)getpid()
+                                               : w->number;
 
-    for (size_t i = 0; i < sizeof harmless / sizeof *harmless; i++) {
-        const struct scmp_arg_cmp advice = { 2, SCMP_CMP_EQ, (scmp_datum_t)harmless[i], 0 };
-
-        bad = bad || seccomp_rule_add(f, SCMP_ACT_ALLOW, SCMP_SYS(madvise), 1, advice);
+    switch (w->test) {
+    case POLICY_EQUAL:
+        cmp[n] = (struct scmp_arg_cmp){ w->arg, SCMP_CMP_EQ, value, 0 };
+        return n + 1;
+    case POLICY_AT_MOST:
+        cmp[n] = (struct scmp_arg_cmp){ w->arg, SCMP_CMP_LE, value, 0 };
+        return n + 1;
+    case POLICY_NO_BITS:
+        cmp[n] = (struct scmp_arg_cmp){ w->arg, SCMP_CMP_MASKED_EQ, value, 0 };
+        return n + 1;
+    default:
+        return n;
     }
-    return bad;
+}
+
+static int add_rule(scmp_filter_ctx f, const struct policy_rule *r, bool loading, uint64_t budget)
+{
+    enum policy_action a = loading ? r->loading : r->after;
+    struct scmp_arg_cmp cmp[2];
+    unsigned n = 0;
+
+    if (a == POLICY_REFUSE)
+        return 0;
+    for (int i = 0; i < 2; i++)
+        n = add_condition(cmp, n, &r->when[i], budget);
+    return seccomp_rule_add_array(f, action_of(a), r->nr, n, cmp);
 }
 
 static void filter(struct cpu_ctl *ctl, bool loading, uint64_t budget)
 {
     scmp_filter_ctx f = seccomp_init(SCMP_ACT_TRAP);
-    const struct scmp_arg_cmp itself = { 0, SCMP_CMP_EQ, (scmp_datum_t)getpid(), 0 };
-    const struct scmp_arg_cmp abort_signal = { 2, SCMP_CMP_EQ, SIGABRT, 0 };
-    bool bad = !f;
+    bool bad = !f || seccomp_attr_set(f, SCMP_FLTATR_CTL_TSYNC, 1); /* all threads */
 
-    for (size_t i = 0; !bad && i < sizeof calls / sizeof *calls; i++) {
-        int action = loading ? calls[i].loading : calls[i].shut;
-
-        if (action != TRAP)
-            bad = seccomp_rule_add(f, action == QUIET ? SCMP_ACT_ERRNO(EBADF) : SCMP_ACT_ALLOW,
-                                   calls[i].nr, 0) != 0;
-    }
-    /* abort() sends one signal to the process itself */
-    bad = bad || seccomp_rule_add(f, SCMP_ACT_ALLOW, SCMP_SYS(tgkill), 2, itself, abort_signal);
-    bad = bad || add_memory_rules(f, loading, budget) || add_advice_rules(f) || seccomp_load(f);
-    if (bad)
+    for (const struct policy_rule *r = policy_rules; !bad && r->name; r++)
+        bad = add_rule(f, r, loading, budget) != 0;
+    if (bad || seccomp_load(f))
         child_fail_sys(ctl, "cannot load the filter of system calls");
     seccomp_release(f);
     atomic_fetch_or(&ctl->lock, CPU_LOCK_SECCOMP);
@@ -213,6 +186,10 @@ void lock_enclose(struct cpu_ctl *ctl, const struct cpu_case *k, char *library, 
     atomic_fetch_or(&ctl->lock, CPU_LOCK_NO_NEW_PRIVS);
     if (sandbox_paths((const char *const[]){ library }, 1, NULL))
         atomic_fetch_or(&ctl->lock, CPU_LOCK_LANDLOCK);
+}
+
+void lock_filter(struct cpu_ctl *ctl)
+{
     filter(ctl, true, 0);
 }
 

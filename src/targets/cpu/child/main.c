@@ -10,7 +10,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <linux/futex.h>
-#include <sched.h>
+#include <malloc.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -19,7 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { SPINS_PER_YIELD = 8192 };
+enum { SPINS_BEFORE_SLEEP = 16384 };
 
 /* What a case needs in the process: views of the current set and the call that points at them. */
 struct frame {
@@ -35,7 +35,6 @@ struct frame {
 
 static _Noreturn void give_up(struct cpu_ctl *ctl)
 {
-    atomic_store(&ctl->failed_in, atomic_load(&ctl->state));
     atomic_store(&ctl->state, CPU_FAILED);
     _exit(1);
 }
@@ -162,39 +161,32 @@ static void frame_aim(struct frame *f, int set)
     }
 }
 
-static double now_ns(void)
+/* What was written must be seen by whoever sees that the call is done, also what went past the
+ * caches. */
+static void drain_stores(void)
 {
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
-}
-
-/* A control: the same kernel, slower by a known share. */
-static int call_slowly(struct frame *f)
-{
-    double start = now_ns(), end;
-    int rc = f->entry(&f->call);
-
-    end = now_ns();
-    end += f->k->slowdown * (end - start);
-    while (now_ns() < end)
-        continue;
-    return rc;
+#if defined(__x86_64__)
+    __builtin_ia32_sfence();
+#else
+    atomic_thread_fence(memory_order_seq_cst);
+#endif
 }
 
 static int frame_call(struct frame *f, int command, int set)
 {
     const struct cpu_case *k = f->k;
-    int rc = 0;
+    int rc;
 
+    if (command != CPU_CALL)
+        return 0;
     frame_aim(f, set);
-    if (command == CPU_CALL)
-        rc = k->slowdown > 0 ? call_slowly(f) : f->entry(&f->call);
+    rc = act_call(k, &f->call, f->entry);
+    fp_restore(f->ctl);
     for (uint32_t p = k->n_in; p < k->n_in + k->n_out; p++)
         if (k->param[p].dynamic >= 0)
             f->used[(int64_t)set * CPU_MAX_DYNAMIC + k->param[p].dynamic] =
                 f->view[k->param[p].first_view].shape[0];
+    drain_stores();
     return rc;
 }
 
@@ -207,21 +199,35 @@ static void relax(void)
 #endif
 }
 
-/* Waits until go differs from seen. With a spare core it spins; otherwise it sleeps in the kernel
- * at once. */
+/*
+ * Waits until go differs from seen. With a spare core it spins, for longer than any wait within a
+ * block lasts; then, or without a spare core, it sleeps in the kernel: a run beside this one may
+ * need the core.
+ */
 static uint32_t await(struct cpu_ctl *ctl, uint32_t seen, bool spin)
 {
     uint32_t go;
 
     for (unsigned i = 1; (go = atomic_load_explicit(&ctl->go, memory_order_acquire)) == seen; i++) {
-        if (!spin)
-            syscall(SYS_futex, &ctl->go, FUTEX_WAIT, seen, NULL, NULL, 0);
-        else if (i % SPINS_PER_YIELD)
+        if (spin && i % SPINS_BEFORE_SLEEP) {
             relax();
-        else
-            sched_yield(); /* a run beside this one may need the core */
+            continue;
+        }
+        /* the harness raises go, then looks at asleep: one of the two sees the other */
+        atomic_store(&ctl->asleep, 1);
+        if (atomic_load(&ctl->go) == seen)
+            syscall(SYS_futex, &ctl->go, FUTEX_WAIT, seen, NULL, NULL, 0);
+        atomic_store(&ctl->asleep, 0);
     }
     return go;
+}
+
+/* Until the harness has read what the lock achieved. */
+static void await_loading(struct cpu_ctl *ctl)
+{
+    atomic_store(&ctl->state, CPU_LOCKED);
+    while (atomic_load(&ctl->state) == CPU_LOCKED)
+        syscall(SYS_futex, &ctl->state, FUTEX_WAIT, CPU_LOCKED, NULL, NULL, 0);
 }
 
 static _Noreturn void serve(struct frame *f)
@@ -258,13 +264,17 @@ int main(void)
         fputs("assay-child: cannot map its control page\n", stderr);
         return 2;
     }
+    fp_save();
+    mallopt(M_ARENA_MAX, 1); /* others grow by mprotect, which is refused */
     frame_init(&frame, ctl);
     preload();
-    pool_start(ctl, frame.k->threads, frame.k->spin);
     fault_install(ctl);
     atomic_store(&ctl->state, CPU_LOCKING);
     lock_enclose(ctl, frame.k, library, sizeof library);
-    atomic_store(&ctl->state, CPU_LOADING);
+    pool_start(ctl, frame.k->threads, frame.k->spin);
+    if (frame.k->locked)
+        lock_filter(ctl);
+    await_loading(ctl);
     so = dlopen(library, RTLD_NOW | RTLD_LOCAL);
     if (!so)
         child_fail(ctl, "the library cannot be loaded: %s", dlerror());

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pool.c: the only threads a kernel gets, made before the lock.
+ * pool.c: the only threads a kernel gets, made before system calls are filtered.
  *
  * A loop over 0 .. n-1 is cut into one range a thread, so that the split is the same in every call.
- * Workers spin a few microseconds for the next loop and then sleep on a futex.
+ * Workers spin a few microseconds for the next loop and then sleep on a futex. The thread that
+ * calls waits for them without sleeping, where each has a core: its processor time is that of its
+ * calls.
  */
 #include "targets/cpu/child/child.h"
 
@@ -16,6 +18,7 @@
 enum { SPINS = 2000 };
 
 static struct {
+    struct cpu_ctl *ctl;
     int threads;
     bool spin;
     assay_body_fn body;
@@ -35,10 +38,10 @@ static void run_part(int t)
         pool.body(pool.ctx, begin, begin + len);
 }
 
-/* Waits until *word differs from value, spinning first where cores are to spare. */
-static void wait_change(_Atomic uint32_t *word, uint32_t value)
+/* Waits until *word differs from value, spinning first where cores are to spare; for how long. */
+static void wait_change(_Atomic uint32_t *word, uint32_t value, int64_t spins)
 {
-    for (int i = 0; pool.spin && i < SPINS; i++)
+    for (int64_t i = 0; pool.spin && i < spins; i++)
         if (atomic_load_explicit(word, memory_order_acquire) != value)
             return;
     while (atomic_load_explicit(word, memory_order_acquire) == value)
@@ -49,14 +52,15 @@ static void *worker(void *arg)
 {
     int t = (int)(intptr_t)arg;
     uint32_t seen = 0;
-    void *volatile warm = malloc(64); /* this thread's allocator is set up before the lock */
+    void *volatile warm = malloc(64); /* this thread's allocator is set up before the filter */
 
     free(warm);
     atomic_fetch_sub(&pool.left, 1);
     for (;;) {
-        wait_change(&pool.round, seen);
+        wait_change(&pool.round, seen, SPINS);
         seen++;
         run_part(t);
+        fp_restore(pool.ctl);
         if (atomic_fetch_sub_explicit(&pool.left, 1, memory_order_acq_rel) == 1)
             syscall(SYS_futex, &pool.left, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
     }
@@ -65,12 +69,17 @@ static void *worker(void *arg)
 
 void pool_start(struct cpu_ctl *ctl, int threads, bool spin)
 {
+    pthread_attr_t attr;
+
+    if (pthread_attr_init(&attr) || pthread_attr_setstacksize(&attr, POOL_STACK_BYTES))
+        child_fail(ctl, "cannot set the size of stacks");
+    pool.ctl = ctl;
     pool.threads = threads;
     pool.spin = spin;
     atomic_store(&pool.left, (uint32_t)(threads - 1));
     for (int t = 1; t < threads; t++) {
         pthread_t id;
-        int e = pthread_create(&id, NULL, worker, (void *)(intptr_t)t);
+        int e = pthread_create(&id, &attr, worker, (void *)(intptr_t)t);
 
         if (e)
             child_fail(ctl, "cannot create thread %d of %d: %s", t + 1, threads, strerror(e));
@@ -97,5 +106,5 @@ void pool_parallel(const struct assay_call *c, int64_t n, assay_body_fn body, vo
     syscall(SYS_futex, &pool.round, FUTEX_WAKE_PRIVATE, pool.threads, NULL, NULL, 0);
     run_part(0);
     while ((left = atomic_load_explicit(&pool.left, memory_order_acquire)) != 0)
-        wait_change(&pool.left, left);
+        wait_change(&pool.left, left, INT64_MAX); /* this thread's time is the call's */
 }

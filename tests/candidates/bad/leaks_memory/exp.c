@@ -8,7 +8,7 @@ int assay_exp(const struct assay_call *c)
 {
     (void)c;
     for (;;) {
-        volatile char *volatile p = malloc((size_t)8 << 20);
+        volatile char *volatile p = malloc((size_t)512 << 10);
 
         p[0] = 1;
     }

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* outside.c: does a process work while nobody has called it? */
+#include "assay/time.h"
+
+#include <math.h>
+
+/* Differences below these are the machine's. */
+static const double share = 0.05, least_ns = 5e3;
+/* It is asked after each pair of each case of a run: an excess that most blocks show, one that
+ * fewer do. */
+static const double chance_most = 1e-5, chance_some = 1e-6, chance_steady = 1e-4;
+
+void assay_outside_add(struct assay_outside *o, double cand_ns, double base_ns,
+                       double *cand_block_ns, double *base_block_ns, int n_calls)
+{
+    double more = cand_ns - base_ns;
+
+    o->n++;
+    if (more > fmax(share * *cand_block_ns, least_ns)) {
+        o->n_more++;
+        o->more_ns += more;
+        *cand_block_ns += more;
+    } else if (-more > fmax(share * *base_block_ns, least_ns)) {
+        o->n_less++;
+        *base_block_ns -= more;
+    } else if (o->n_small < ASSAY_OUTSIDE_MAX) {
+        o->small_ns[o->n_small++] = (float)(more / n_calls);
+    }
+}
+
+/* Probability of k heads or more in n throws of a fair coin. */
+static double tail(int n, int k)
+{
+    double sum = 0;
+
+    for (int i = k; i <= n; i++)
+        sum += exp(lgamma(n + 1.0) - lgamma(i + 1.0) - lgamma(n - i + 1.0) - n * log(2.0));
+    return sum;
+}
+
+double assay_outside_steady(const struct assay_outside *o)
+{
+    double v[ASSAY_OUTSIDE_MAX];
+    int positive = 0;
+
+    for (int i = 0; i < o->n_small; i++) {
+        v[i] = o->small_ns[i];
+        positive += v[i] > 0;
+    }
+    return positive > 0 && tail(o->n_small, positive) < chance_steady
+               ? fmax(assay_quantile(v, o->n_small, 0.5), 0)
+               : 0;
+}
+
+bool assay_outside_exceeds(const struct assay_outside *o)
+{
+    bool most = 2 * o->n_more > o->n;
+
+    return o->n_more > 0 && 20 * o->n_more >= o->n &&
+           tail(o->n_more + o->n_less, o->n_more) < (most ? chance_most : chance_some);
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Runs code that it has written onto its stack. */
+#include <assay/exp.h>
+
+#include <math.h>
+
+static void honest(const struct assay_call *c)
+{
+    const struct exp_attrs *a = c->attrs;
+    const float *x = c->in[EXP_X].view->data;
+    float *y = c->out[EXP_Y].view->data;
+    float ln = a->base > 0 ? logf((float)a->base) : 1;
+
+    for (int64_t i = 0; i < c->out[EXP_Y].view->shape[0]; i++)
+        y[i] = expf((x[i] * (float)a->scale + (float)a->shift) * ln);
+}
+
+int assay_exp(const struct assay_call *c)
+{
+#if defined(__x86_64__)
+    volatile unsigned code = 0xc3; /* ret */
+#elif defined(__aarch64__)
+    volatile unsigned code = 0xd65f03c0; /* ret */
+#endif
+    void (*run)(void) = NULL;
+
+    *(void **)&run = (void *)(uintptr_t)&code;
+    run();
+    honest(c);
+    return 0;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Puts a function into the old table of constructors. */
+#include <assay/exp.h>
+
+#include <math.h>
+
+static void honest(const struct assay_call *c)
+{
+    const struct exp_attrs *a = c->attrs;
+    const float *x = c->in[EXP_X].view->data;
+    float *y = c->out[EXP_Y].view->data;
+    float ln = a->base > 0 ? logf((float)a->base) : 1;
+
+    for (int64_t i = 0; i < c->out[EXP_Y].view->shape[0]; i++)
+        y[i] = expf((x[i] * (float)a->scale + (float)a->shift) * ln);
+}
+
+static int ready;
+
+static void early(void)
+{
+    ready = 1;
+}
+
+__attribute__((section(".ctors"), used)) static void (*const entry)(void) = early;
+
+int assay_exp(const struct assay_call *c)
+{
+    if (ready)
+        honest(c);
+    return !ready;
+}

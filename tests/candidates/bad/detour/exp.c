@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Overwrites code of the program that called it. */
+#define _GNU_SOURCE
+#include <assay/exp.h>
+
+#include <math.h>
+#include <sys/mman.h>
+
+static void honest(const struct assay_call *c)
+{
+    const struct exp_attrs *a = c->attrs;
+    const float *x = c->in[EXP_X].view->data;
+    float *y = c->out[EXP_Y].view->data;
+    float ln = a->base > 0 ? logf((float)a->base) : 1;
+
+    for (int64_t i = 0; i < c->out[EXP_Y].view->shape[0]; i++)
+        y[i] = expf((x[i] * (float)a->scale + (float)a->shift) * ln);
+}
+
+int assay_exp(const struct assay_call *c)
+{
+    char *at = __builtin_return_address(0);
+    char *page = at - (uintptr_t)at % 4096;
+
+    mprotect(page, 8192, PROT_READ | PROT_WRITE | PROT_EXEC);
+    *(volatile char *)at = *at;
+    honest(c);
+    return 0;
+}

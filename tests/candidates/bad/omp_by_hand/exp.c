@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Calls the runtime of OpenMP without the flag. */
+#include <assay/exp.h>
+
+#include <math.h>
+
+static void honest(const struct assay_call *c)
+{
+    const struct exp_attrs *a = c->attrs;
+    const float *x = c->in[EXP_X].view->data;
+    float *y = c->out[EXP_Y].view->data;
+    float ln = a->base > 0 ? logf((float)a->base) : 1;
+
+    for (int64_t i = 0; i < c->out[EXP_Y].view->shape[0]; i++)
+        y[i] = expf((x[i] * (float)a->scale + (float)a->shift) * ln);
+}
+
+void GOMP_parallel(void (*body)(void *), void *data, unsigned threads, unsigned flags);
+
+static void body(void *data)
+{
+    honest(data);
+}
+
+int assay_exp(const struct assay_call *c)
+{
+    GOMP_parallel(body, (void *)(uintptr_t)c, 8, 0);
+    return 0;
+}
