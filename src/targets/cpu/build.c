@@ -328,7 +328,9 @@ static enum assay_status check_list(struct build *b, struct assay_built *built, 
     struct stat info;
 
     snprintf(path, sizeof path, "%s/%.64s", b->out, name);
-    if (stat(path, &info) || info.st_size > LIST_BYTES) {
+    if (stat(path, &info))
+        return assay_fail(err, ASSAY_IO, "%s: %s", path, strerror(errno));
+    if (info.st_size > LIST_BYTES) {
         fail(built, ASSAY_COMPILE_FAILED, ASSAY_REASON_COMPILER_LIMIT,
              "the list of files that were read is longer than %d MiB", (int)(LIST_BYTES >> 20));
         return ASSAY_OK;

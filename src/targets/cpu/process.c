@@ -151,117 +151,6 @@ static void name_level(uint32_t lock, bool locked, struct assay_facts *f)
             files ? "landlock, " : "", filter ? "system call filter" : "no system call filter");
 }
 
-/* ---- what it uses ---------------------------------------------------------------------------- */
-
-/* Counters of a thread: context switches of its own will, and against it. */
-static void add_switches(int pid, const char *task, struct assay_ledger *l)
-{
-    char path[320], line[160];
-    long long n;
-    FILE *f;
-
-    snprintf(path, sizeof path, "/proc/%d/task/%s/status", pid, task);
-    f = fopen(path, "re");
-    while (f && fgets(line, sizeof line, f)) {
-        if (sscanf(line, "voluntary_ctxt_switches: %lld", &n) == 1)
-            l->waits += n;
-        else if (sscanf(line, "nonvoluntary_ctxt_switches: %lld", &n) == 1)
-            l->preemptions += n;
-    }
-    if (f)
-        fclose(f);
-}
-
-/* Counters of the process as the kernel keeps them; what cannot be read stays 0. */
-static void read_counters(int pid, struct assay_ledger *l)
-{
-    char path[64], line[1024];
-    long long minor, major, kib;
-    struct dirent *e;
-    const char *p;
-    FILE *f;
-    DIR *d;
-
-    *l = (struct assay_ledger){ 0 };
-    snprintf(path, sizeof path, "/proc/%d/stat", pid);
-    f = fopen(path, "re");
-    /* the name in brackets may hold anything */
-    if (f && fgets(line, sizeof line, f) && (p = strrchr(line, ')')) != NULL &&
-        sscanf(p + 1, " %*c %*d %*d %*d %*d %*d %*u %lld %*u %lld", &minor, &major) == 2) {
-        l->minor_faults = minor;
-        l->major_faults = major;
-    }
-    if (f)
-        fclose(f);
-    snprintf(path, sizeof path, "/proc/%d/status", pid);
-    f = fopen(path, "re");
-    while (f && fgets(line, sizeof line, f))
-        if (sscanf(line, "RssAnon: %lld kB", &kib) == 1)
-            l->anon_mib = (double)kib / 1024;
-    if (f)
-        fclose(f);
-    snprintf(path, sizeof path, "/proc/%d/task", pid);
-    d = opendir(path);
-    while (d && (e = readdir(d)) != NULL)
-        if (e->d_name[0] != '.')
-            add_switches(pid, e->d_name, l);
-    if (d)
-        closedir(d);
-}
-
-void cpu_mark(void *proc)
-{
-    struct cpu_proc *p = proc;
-
-    p->before_ns = p->n_stats ? assay__ran_ns(p->stat_fd[0]) - p->ran_ns[0] : 0;
-}
-
-/* A thread of the pool may look for more work this long after each call. */
-static const double pool_tail_ns = 5e3;
-
-/*
- * The thread that calls: what it took before its calls is known where it sleeps between calls;
- * where it spins it is busy for all of the block, and the rest was outside. The others are busy as
- * long as they are asked to be, and cannot be asked in the hand-over.
- */
-double cpu_cpu_ns(void *proc, double block_ns, double net_ns, int n_calls, double *outside_ns)
-{
-    struct cpu_proc *p = proc;
-    double sum = 0;
-
-    *outside_ns = 0;
-    for (int i = 0; i < p->n_stats; i++) {
-        double now = assay__ran_ns(p->stat_fd[i]), ran = now - p->ran_ns[i], more;
-
-        p->ran_ns[i] = now;
-        sum += ran;
-        more = i == 0 ? ran - block_ns : ran - net_ns - n_calls * pool_tail_ns;
-        if (i == 0 && p->before_ns > more)
-            more = p->before_ns;
-        if (more > 0)
-            *outside_ns += more;
-    }
-    return sum;
-}
-
-void cpu_ledger(void *proc, struct assay_ledger *l)
-{
-    struct cpu_proc *p = proc;
-    struct assay_ledger now;
-
-    l->refused += p->refused;
-    l->fp_changes += atomic_load(&p->ctl->fp_changes);
-    if (!p->pid)
-        return;
-    read_counters(p->pid, &now);
-    l->minor_faults += now.minor_faults - p->at_start.minor_faults;
-    l->major_faults += now.major_faults - p->at_start.major_faults;
-    l->waits += now.waits - p->at_start.waits;
-    l->preemptions += now.preemptions - p->at_start.preemptions;
-    if (now.anon_mib > l->anon_mib)
-        l->anon_mib = now.anon_mib;
-}
-
 /* ---- waiting for it -------------------------------------------------------------------------- */
 
 static void cpu_sleep(double s)
@@ -399,7 +288,7 @@ enum assay_status cpu_start(void **proc, const struct assay_start *s, struct ass
         return st;
     }
     attend_threads(p, s->options->timing);
-    read_counters(p->pid, &p->at_start);
+    cpu_read_counters(p->pid, &p->at_start);
     cpu_cpu_ns(p, 0, 0, 0, &ignored);
     *proc = p;
     return ASSAY_OK;

@@ -50,6 +50,8 @@ bool cpu_stop(void *proc, struct assay_facts *facts);
 bool cpu_resume(void *proc, struct assay_facts *facts);
 int64_t cpu_used(const void *proc, int set, int output);
 double cpu_waited_ns(const void *proc);
+/* usage.c: counters of the process as the system keeps them; what cannot be read stays 0. */
+void cpu_read_counters(int pid, struct assay_ledger *l);
 void cpu_mark(void *proc);
 double cpu_cpu_ns(void *proc, double block_ns, double net_ns, int n_calls, double *outside_ns);
 void cpu_ledger(void *proc, struct assay_ledger *l);

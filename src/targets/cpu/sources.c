@@ -62,6 +62,7 @@ static void remember(struct copy *c, const char *relative)
 static enum assay_status copy_file(struct copy *c, int folder, const char *name, const char *to,
                                    const char *relative)
 {
+    static const struct timespec epoch[2] = { { 0, 0 }, { 0, 0 } };
     struct assay_text data = { 0 };
     enum assay_status st = ASSAY_OK;
     struct stat info;
@@ -83,7 +84,8 @@ static enum assay_status copy_file(struct copy *c, int folder, const char *name,
         st = assay_file_read_fd(&data, fd, relative, MAX_TOTAL, c->err);
         if (!st)
             st = assay_file_write(to, data.data ? data.data : "", data.len, c->err);
-        if (!st && chmod(to, 0644))
+        /* always as old: a source can ask for that, and libraries shall not differ by it */
+        if (!st && (chmod(to, 0644) || utimensat(AT_FDCWD, to, epoch, 0)))
             st = assay_fail(c->err, ASSAY_IO, "%s: %s", to, strerror(errno));
         if (!st)
             remember(c, relative);
