@@ -5,8 +5,9 @@
  *
  * The table is gallery.json beside their folders: {"format": 1, "kernels": [...], "cannot_exist":
  * [...]}. A kernel: kernel (folder), case ("exp/6"), entries (of docs/threat-model.md; empty for
- * honest ones), verdict, code, timed, threads, what (a line), and slower_than where a PASS must
- * gain nothing: the least ratio to the baseline. What cannot exist: entries, why.
+ * honest ones), verdict, code, timed, threads, what (a line), slower_than where a PASS must gain
+ * nothing: the least ratio to the baseline, and budget_s where it takes many pairs to be sure (0.3
+ * else). What cannot exist: entries, why.
  */
 #ifndef ASSAY_GALLERY_H
 #define ASSAY_GALLERY_H
@@ -24,6 +25,7 @@ struct assay_exhibit {
     bool timed;
     int threads;
     double slower_than; /* 0: nothing is asked */
+    double budget_s;    /* for timing, of the case */
 };
 
 struct assay_absence {

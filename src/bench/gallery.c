@@ -111,11 +111,12 @@ static enum assay_status get_verdict(const struct reader *in, const json_t *j,
 static enum assay_status get_exhibit(const struct reader *in, const json_t *j,
                                      struct assay_exhibit *e)
 {
-    static const char *const keys[] = { "kernel", "case",    "entries", "verdict",     "code",
-                                        "timed",  "threads", "what",    "slower_than", NULL };
+    static const char *const keys[] = { "kernel",      "case",     "entries", "verdict",
+                                        "code",        "timed",    "threads", "what",
+                                        "slower_than", "budget_s", NULL };
     int64_t threads;
 
-    *e = (struct assay_exhibit){ .slower_than = 0 };
+    *e = (struct assay_exhibit){ .budget_s = 0.3 };
     ASSAY_TRY(assay__json_only(j, in->where, keys, in->err));
     ASSAY_TRY(get_text(in, j, "kernel", &e->kernel));
     /* a folder below that of the table */
@@ -131,6 +132,10 @@ static enum assay_status get_exhibit(const struct reader *in, const json_t *j,
     e->threads = (int)threads;
     if (assay__json_has(j, "slower_than"))
         ASSAY_TRY(assay__json_number(j, in->where, "slower_than", &e->slower_than, in->err));
+    if (assay__json_has(j, "budget_s"))
+        ASSAY_TRY(assay__json_number(j, in->where, "budget_s", &e->budget_s, in->err));
+    if (!(e->budget_s >= 0.1 && e->budget_s <= 10))
+        return wrong(in, "budget_s", "0.1 to 10 expected");
     if (e->slower_than > 0 && !e->timed)
         return wrong(in, "slower_than", "only where it is timed");
     return get_text(in, j, "what", &e->what);

@@ -16,7 +16,7 @@
 enum { MOST_WORKERS = 16 };
 
 /* Hostile sources shall not take as long to build as honest ones may. */
-static const double build_timeout_s = 20, budget_s = 0.3;
+static const double build_timeout_s = 20;
 
 struct selftest {
     const struct assay_gallery *g;
@@ -74,7 +74,7 @@ static void run_one(struct selftest *t, int i)
         .plain = t->o->plain,
         .bare = true,
         .build_timeout_s = build_timeout_s,
-        .budget_s = budget_s,
+        .budget_s = e->budget_s,
         .machine = t->o->machine,
         .stop = t->o->stop,
     };

@@ -57,6 +57,7 @@ static void refuses(void **state)
         { "\"forbidden_syscall\"", "\"clone\"", "code" },
         { "\"threads\": 1", "\"threads\": 0", "threads" },
         { "\"threads\": 1", "\"threads\": 65", "threads" },
+        { "\"slower_than\": 2.5", "\"budget_s\": 11", "budget_s" },
         { "\"timed\": true", "\"timed\": false", "slower_than" },
         { "[1, \"37b\"]", "[1, null]", "entries" },
         { "\"what\": \"does x\"", "\"why\": \"does x\"", "why" },

@@ -107,8 +107,9 @@ bool cpu_deps_own(const char *text, size_t len, const struct cpu_folders *f, boo
     char name[PATH_MAX];
 
     snprintf(foreign, size, "?");
-    if (!p++ || memchr(text, 0, len))
+    if (!p || memchr(text, 0, len))
         return false;
+    p++;
     while (next_name(&p, end, name, sizeof name))
         if (!is_own(name, f, headers)) {
             snprintf(foreign, size, "%.250s", name);
