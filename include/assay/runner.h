@@ -190,11 +190,11 @@ struct assay_target {
     /* ns that its threads have been ready and had no core; constant where the system does not tell
      */
     double (*waited_ns)(const void *proc);
-    /* Processor time of its threads. mark: its calls begin; what it took since it was asked last,
-     * as far as that is known while it may run. cpu_ns: while it is stopped, all that it took since
-     * it was asked last; *outside_ns: of that, outside of its calls, which took block_ns with the
-     * hand-over and net_ns without. */
-    void (*mark)(void *proc);
+    /* Processor time of its threads. mark: moment 0, its calls begin; 1, it has answered a few
+     * empty calls after them. cpu_ns: while it is stopped, all that it took since it was asked
+     * last; *outside_ns: of that, outside of its calls, which took block_ns with the hand-over and
+     * net_ns without. */
+    void (*mark)(void *proc, int moment);
     double (*cpu_ns)(void *proc, double block_ns, double net_ns, int n_calls, double *outside_ns);
     void (*ledger)(void *proc,
                    struct assay_ledger *l); /* adds all but times; while it is stopped */

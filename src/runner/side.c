@@ -226,6 +226,8 @@ static bool time_null(struct assay_side *side, const struct assay_block *b, stru
         ns = assay__now_raw_ns() - t0;
         w = waits_since(side, w);
         ns = without_waits(side, ns, w) / NULL_CALLS;
+        if (batch == 0)
+            t->mark(side->proc, 1);
         if (ns < f->null_ns) {
             f->null_ns = ns;
             *wait_ns = (w.there + w.here) / NULL_CALLS;
@@ -346,7 +348,7 @@ static bool run_calls(struct assay_side *side, const struct assay_block *b, stru
     if (l->after < 0 && l->early.n && ahead(l, side, f))
         return false;
     w = waits_now(side);
-    t->mark(side->proc);
+    t->mark(side->proc, 0);
     t0 = assay__now_raw_ns();
     if (!call_all(side, b, l, &paused_ns, f))
         return false;

@@ -56,9 +56,10 @@ static void fake_end(void *proc)
     ((struct fake *)proc)->n_ended++;
 }
 
-static void fake_mark(void *proc)
+static void fake_mark(void *proc, int moment)
 {
     (void)proc;
+    (void)moment;
 }
 
 static double fake_cpu(void *proc, double block_ns, double net_ns, int n_calls, double *outside_ns)

@@ -28,7 +28,7 @@ struct cpu_proc {
     double memory_mib;
     int stat_fd[CPU_MAX_STATS], n_stats; /* schedstat of its threads, the one that calls first */
     double ran_ns[CPU_MAX_STATS];        /* when last asked */
-    double before_ns;                    /* of the first: since then, when its calls began */
+    double mark_ns[2];                   /* of the first, at the moments of mark */
     struct assay_ledger at_start;        /* counters when it began to serve calls */
     bool refused;                        /* ended by a refused system call */
 };
@@ -52,7 +52,7 @@ int64_t cpu_used(const void *proc, int set, int output);
 double cpu_waited_ns(const void *proc);
 /* usage.c: counters of the process as the system keeps them; what cannot be read stays 0. */
 void cpu_read_counters(int pid, struct assay_ledger *l);
-void cpu_mark(void *proc);
+void cpu_mark(void *proc, int moment);
 double cpu_cpu_ns(void *proc, double block_ns, double net_ns, int n_calls, double *outside_ns);
 void cpu_ledger(void *proc, struct assay_ledger *l);
 void cpu_end(void *proc);

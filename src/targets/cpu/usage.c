@@ -64,21 +64,30 @@ void cpu_read_counters(int pid, struct assay_ledger *l)
         closedir(d);
 }
 
-void cpu_mark(void *proc)
+void cpu_mark(void *proc, int moment)
 {
     struct cpu_proc *p = proc;
 
-    p->before_ns = p->n_stats ? assay__ran_ns(p->stat_fd[0]) - p->ran_ns[0] : 0;
+    p->mark_ns[moment] = p->n_stats ? assay__ran_ns(p->stat_fd[0]) : 0;
 }
 
 /* A thread of the pool may look for more work this long after each call. */
 static const double pool_tail_ns = 5e3;
 
 /*
- * The thread that calls: what it took before its calls is known where it sleeps between calls;
- * where it spins it is busy for all of the block, and the rest was outside. The others are busy as
- * long as they are asked to be, and cannot be asked in the hand-over.
+ * The thread that calls: where it spins between calls it is busy for all of the block, and what is
+ * more was outside. Where it sleeps between calls the system has counted what it took before them,
+ * and from the empty calls on; if it did not sleep, all that it took since it last did is counted
+ * then.
  */
+static double caller_outside(const struct cpu_proc *p, double ran, double now, double block_ns)
+{
+    if (p->spin)
+        return ran - block_ns;
+    return p->mark_ns[0] - (now - ran) + (now - p->mark_ns[1]);
+}
+
+/* The others are busy as long as they are asked to be, and cannot be asked in the hand-over. */
 double cpu_cpu_ns(void *proc, double block_ns, double net_ns, int n_calls, double *outside_ns)
 {
     struct cpu_proc *p = proc;
@@ -90,9 +99,8 @@ double cpu_cpu_ns(void *proc, double block_ns, double net_ns, int n_calls, doubl
 
         p->ran_ns[i] = now;
         sum += ran;
-        more = i == 0 ? ran - block_ns : ran - net_ns - n_calls * pool_tail_ns;
-        if (i == 0 && p->before_ns > more)
-            more = p->before_ns;
+        more =
+            i == 0 ? caller_outside(p, ran, now, block_ns) : ran - net_ns - n_calls * pool_tail_ns;
         if (more > 0)
             *outside_ns += more;
     }
