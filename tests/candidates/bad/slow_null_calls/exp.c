@@ -54,7 +54,7 @@ static void serve(volatile uint32_t *go, struct assay_call c, const float *x, fl
 
     for (uint32_t seen = go[0];; seen = go[0]) {
         if (go[2] == 0) {
-            spin(300000);
+            spin(3000000);
         } else {
             c.in[EXP_X].view->data = (void *)(uintptr_t)(x + (int32_t)go[3] * step_x);
             c.out[EXP_Y].view->data = y + (int32_t)go[3] * step_y;
