@@ -73,6 +73,8 @@ struct assay_selftest_options {
     void *cookie;
 };
 
+/* Is the exhibit to be run? */
+bool assay_selftest_wants(const struct assay_selftest_options *o, const struct assay_exhibit *e);
 /* Runs the exhibits; outcomes[g->n]. Those that are not timed run side by side. */
 enum assay_status assay_bench_selftest(struct assay_outcome *outcomes,
                                        const struct assay_gallery *g,

@@ -42,22 +42,6 @@ static int draw_row(const struct assay_result *r, const struct assay_op *op, uin
     return -1;
 }
 
-/* Elements of all inputs of a case; what overflows is many. */
-static double n_elements(const struct assay_case *c)
-{
-    double sum = 0;
-
-    for (int i = 0; i < assay_op_n_in(c->op); i++)
-        for (int64_t k = 0; k < c->in[i].n; k++) {
-            double n = 1;
-
-            for (int d = 0; d < c->in[i].shape[k].rank; d++)
-                n *= (double)c->in[i].shape[k].dim[d];
-            sum += n;
-        }
-    return sum;
-}
-
 /* Outputs of ordinary values are what wrong ones differ from most surely: in other classes all
  * outputs may be the same. */
 static bool tells(const struct assay_case *c, bool well)
@@ -75,7 +59,8 @@ static const struct assay_case *small_case(const struct assay_suite *suite,
         for (int i = 0; i < suite->n; i++) {
             const struct assay_case *c = &suite->cases[i];
 
-            if (c->op == op && tells(c, well) && (!best || n_elements(c) < n_elements(best)))
+            if (c->op == op && tells(c, well) &&
+                (!best || assay_case_elements(c) < assay_case_elements(best)))
                 best = c;
         }
     return best;

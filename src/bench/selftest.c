@@ -32,9 +32,14 @@ static void leave_out(struct assay_outcome *out, const char *why)
     snprintf(out->reason, sizeof out->reason, "%s", why);
 }
 
-static bool wanted(const struct assay_selftest_options *o, const struct assay_exhibit *e)
+static bool named(const struct assay_selftest_options *o, const struct assay_exhibit *e)
 {
     return !o->only || strstr(e->kernel, o->only);
+}
+
+bool assay_selftest_wants(const struct assay_selftest_options *o, const struct assay_exhibit *e)
+{
+    return named(o, e) && (o->timing || !e->timed);
 }
 
 static void take(struct assay_outcome *out, const struct assay_exhibit *e,
@@ -109,8 +114,8 @@ static void *worker(void *arg)
         int i;
 
         pthread_mutex_lock(&t->lock);
-        while (t->next < t->g->n &&
-               (t->g->exhibits[t->next].timed || !wanted(t->o, &t->g->exhibits[t->next])))
+        while (t->next < t->g->n && (t->g->exhibits[t->next].timed ||
+                                     !assay_selftest_wants(t->o, &t->g->exhibits[t->next])))
             t->next++;
         i = t->next++;
         pthread_mutex_unlock(&t->lock);
@@ -145,10 +150,10 @@ enum assay_status assay_bench_selftest(struct assay_outcome *outcomes,
     if (pthread_mutex_init(&t.lock, NULL))
         return assay_fail(err, ASSAY_NOMEM, "cannot make a lock");
     for (int i = 0; i < g->n; i++)
-        leave_out(&outcomes[i], wanted(o, &g->exhibits[i]) ? "times are left out" : "not wanted");
+        leave_out(&outcomes[i], named(o, &g->exhibits[i]) ? "times are left out" : "not wanted");
     run_side_by_side(&t, cores > MOST_WORKERS ? MOST_WORKERS : (int)cores);
-    for (int i = 0; i < g->n && o->timing && !stopped(&t); i++)
-        if (g->exhibits[i].timed && wanted(o, &g->exhibits[i])) {
+    for (int i = 0; i < g->n && !stopped(&t); i++)
+        if (g->exhibits[i].timed && assay_selftest_wants(o, &g->exhibits[i])) {
             if (g->exhibits[i].threads >= 2 && cores < 2)
                 leave_out(&outcomes[i], "needs two cores");
             else

@@ -325,11 +325,8 @@ static int run_gallery(struct test *t, const struct assay_home *home,
     t->outcomes = calloc((size_t)t->gallery.n + 1, sizeof *t->outcomes);
     if (!t->outcomes)
         return assay__usage_error("selftest", "out of memory");
-    for (int i = 0; i < t->gallery.n; i++) {
-        const struct assay_exhibit *e = &t->gallery.exhibits[i];
-
-        t->n_wanted += (!o.only || strstr(e->kernel, o.only)) && (o.timing || !e->timed);
-    }
+    for (int i = 0; i < t->gallery.n; i++)
+        t->n_wanted += assay_selftest_wants(&o, &t->gallery.exhibits[i]);
     if (t->n_wanted == 0)
         return assay__usage_error("selftest", "no kernel of the gallery is called '%s'", o.only);
     assay__progress_init(&t->progress, t->c->quiet, false);

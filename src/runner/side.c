@@ -98,6 +98,17 @@ static enum assay_status find_spans(struct assay_side *side, const struct assay_
     return ASSAY_OK;
 }
 
+/* Whatever a process before this one has left in what it will map, which is whole pages of at most
+ * 2 MiB, is gone. */
+static void clear_outputs(const struct assay_side *side)
+{
+    const struct assay_shared *out = &side->s->out;
+    const size_t page = (size_t)2 << 20;
+    size_t bytes = ((size_t)side->n_sets * side->out_stride + page - 1) / page * page;
+
+    memset(out->base, 0, bytes < out->bytes ? bytes : out->bytes);
+}
+
 enum assay_status assay_side_start(struct assay_side **out, struct assay_session *s,
                                    const struct assay_built *built, const struct assay_op *op,
                                    const struct assay_args *args, int n_sets,
@@ -148,8 +159,7 @@ enum assay_status assay_side_start(struct assay_side **out, struct assay_session
         .n_cpus = s->o.threads,
         .spin = s->spare_core,
     };
-    /* whatever a process before this one has left there, in whatever corner, is gone */
-    memset(s->out.base, 0, s->out.bytes);
+    clear_outputs(side);
     st = s->target->start(&side->proc, &start, facts, err);
 out:
     assay_arena_release(&arena);

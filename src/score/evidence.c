@@ -194,8 +194,8 @@ enum assay_status assay_result_evidence(const struct assay_result *r, struct ass
 
 /* ---- trust ----------------------------------------------------------------------------------- */
 
-/* How often the times of known kernels may be off by chance: intervals of A/A miss 1 in 7 of 100
- * operators on a loaded machine; this many misses are one in a thousand. */
+/* How often A/A intervals may miss 1 by chance: on a loaded machine 7 of 100 do, and more than this
+ * many of n do in one run of a thousand. */
 static int most_misses(int n)
 {
     return (int)ceil(0.07 * n + 3.1 * sqrt(0.07 * 0.93 * n)) + 1;
