@@ -195,9 +195,10 @@ void assay_sample_shape(struct assay_sampler *s, int64_t elements, int rank, enu
  * kernels/naive/<name>.c and kernels/baseline/<name>.c. docs/howto/add-operator.md has the diff.
  */
 struct assay_op {
-    const char *name;                   /* lower_snake; entry point is assay_<name> */
-    int tier;                           /* 1..4 */
-    const char *formula;                /* one line for people */
+    const char *name;        /* lower_snake; entry point is assay_<name> */
+    int tier;                /* 1..4 */
+    const char *formula;     /* one line for people */
+    const char *constraints; /* what check and check_values ask for, a line each; or NULL */
     const struct assay_param *in, *out; /* tables ended by a NULL name */
     const struct assay_attr *attrs;     /* NULL: none */
     const struct assay_tol *tol;        /* NULL: defaults only; ended by tau < 0 */
@@ -209,6 +210,9 @@ struct assay_op {
                                 struct assay_err *err);
     /* Constraints beyond dtype sets, presence and attribute types, which spec checks. */
     enum assay_status (*check)(const struct assay_args *a, struct assay_err *err);
+    /* Constraints on what the inputs hold (indices within an extent), checked once they are filled
+     * and before anything reads them. NULL: any values will do. */
+    enum assay_status (*check_values)(const struct assay_args *a, struct assay_err *err);
     /* Sets a->out[] (dtype, rank, shape; data NULL). List outputs are allocated from a->arena.
      * NULL: one output like the first input. */
     enum assay_status (*infer)(struct assay_args *a, struct assay_err *err);

@@ -271,7 +271,7 @@ static enum assay_status make_args(struct run *r, const struct assay_slot *in, s
     for (int i = 0; i < n_in; i++)
         for (int64_t k = 0; k < in[i].n; k++)
             args->in[i].t[k].data = in[i].t[k].data;
-    return ASSAY_OK;
+    return r->op->check_values ? r->op->check_values(args, err) : ASSAY_OK;
 }
 
 static enum assay_status read_case(struct run *r, const json_t *item, struct recorded *rec,

@@ -154,6 +154,20 @@ static void put_attrs(struct assay_text *t, const struct assay_op *op, int width
     }
 }
 
+/* A text of several lines under a title, indented. */
+static void put_lines(struct assay_text *t, const char *title, const char *lines)
+{
+    if (!lines)
+        return;
+    assay_text_add(t, "\n%s\n", title);
+    for (const char *p = lines; *p; p += p[strcspn(p, "\n")] != 0) {
+        int n = (int)strcspn(p, "\n");
+
+        assay_text_add(t, "  %.*s\n", n, p);
+        p += n;
+    }
+}
+
 static void put_tolerance(struct assay_text *t, const struct assay_op *op)
 {
     uint32_t dtypes = output_dtypes(op);
@@ -184,6 +198,7 @@ static void put_contract(struct assay_text *t, const struct assay_op *op)
     put_params(t, "inputs", op->in, assay_op_n_in(op), width);
     put_params(t, "outputs", op->out, assay_op_n_out(op), width);
     put_attrs(t, op, width);
+    put_lines(t, "constraints", op->constraints);
     put_tolerance(t, op);
     if (op->source)
         assay_text_add(t, "\nsource\n  %s\n", op->source);

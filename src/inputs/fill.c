@@ -74,9 +74,9 @@ enum assay_status assay_inputs_fill(struct assay_args *args, const struct assay_
         if (st)
             return assay_wrap(err, st, "%s/%d: input %s", op->name, c->id, op->in[i].name);
     }
-    if (!op->fill)
-        return ASSAY_OK;
     /* Semantic inputs come from a stream that no input has, nor the order of a run (-1). */
-    st = op->fill(args, assay_key(seed, op->name, c->id, -2, draw), err);
+    st = op->fill ? op->fill(args, assay_key(seed, op->name, c->id, -2, draw), err) : ASSAY_OK;
+    if (!st && op->check_values)
+        st = op->check_values(args, err);
     return st ? assay_wrap(err, st, "%s/%d: inputs", op->name, c->id) : ASSAY_OK;
 }
