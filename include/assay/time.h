@@ -82,23 +82,30 @@ const struct assay_pair *assay_plan_pairs(const struct assay_plan *p, int *n);
  * Work outside of calls. A process that is handed calls needs some processor time before the first
  * and after the last of a block, and the other side's needs as much. What one clearly needs more is
  * time that it wants not to be measured, and is added to its block; one that does so again and
- * again, beyond chance, is forbidden.
+ * again, beyond chance, is forbidden. Blocks of one process are no independent witnesses: a process
+ * may be dear to wake up as long as it lives. So two must show it.
  */
 enum { ASSAY_OUTSIDE_MAX = 2048 };
 struct assay_outside {
-    int n, n_more, n_less; /* blocks; of these, clearly more than the baseline; clearly less */
-    double more_ns;        /* sum of what was more */
+    int n, n_more, n_less;    /* blocks; of these, clearly more than the baseline; clearly less */
+    int more_here, less_here; /* the same in the processes that run now */
+    int n_shown;              /* candidate's processes before that took more */
+    double more_ns;           /* sum of what was more */
     float small_ns[ASSAY_OUTSIDE_MAX]; /* of the others: what the candidate took more, a call */
     int n_small;
 };
 /* One pair of blocks: processor time of both outside of calls, ns. Adds to the block of the side
- * that took clearly more what it took more: above 5 % of the block and 5 us. */
+ * that took clearly more what it took more: above 5 % of the block, 5 us, and what the other side
+ * took in all. */
 void assay_outside_add(struct assay_outside *o, double cand_ns, double base_ns,
                        double *cand_block_ns, double *base_block_ns, int n_calls);
+/* Both sides go on in new processes. */
+void assay_outside_restart(struct assay_outside *o);
 /* What the candidate takes more in each call, steadily, though never clearly: ns, 0 when chance may
  * explain it. */
 double assay_outside_steady(const struct assay_outside *o);
-/* True when the candidate takes more beyond chance: in a twentieth of the blocks at least. */
+/* True when the candidate takes more beyond chance: in a twentieth of the blocks at least, and in
+ * two processes. */
 bool assay_outside_exceeds(const struct assay_outside *o);
 
 #endif

@@ -286,6 +286,7 @@ static enum assay_status gather(struct case_run *b, struct assay_plan *plan, int
             start += cheap ? spent_s : 0; /* the budget is for times */
             if (!b->over)
                 ASSAY_TRY(assay__case_restart(b, err));
+            assay_outside_restart(&b->outside);
             assay_plan_new_round(plan);
             round_start = assay__now_s();
             in_round = 0;

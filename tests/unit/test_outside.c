@@ -13,11 +13,13 @@ static void add(struct assay_outside *o, int n, double more_us)
     for (int i = 0; i < n; i++) {
         double cand_ns = BLOCK_US * 1e3, base_ns = BLOCK_US * 1e3;
 
-        assay_outside_add(o, 100e3 + more_us * 1e3, 100e3, &cand_ns, &base_ns, 2);
+        assay_outside_add(o, 10e3 + fmax(more_us, 0) * 1e3, 10e3 + fmax(-more_us, 0) * 1e3,
+                          &cand_ns, &base_ns, 2);
     }
 }
 
-/* A twentieth of the block, 5 us at least; the side that took more pays for it. */
+/* A twentieth of the block, 5 us, and what the other side took, at least; the side that took more
+ * pays for it. */
 static void margins(void **state)
 {
     struct assay_outside o = { 0 };
@@ -31,30 +33,63 @@ static void margins(void **state)
     add(&o, 2, -12.6);
     assert_true(o.n == 5 && o.n_more == 1 && o.n_less == 2);
     assert_true(o.more_ns > 12.59e3 && o.more_ns < 12.61e3);
-    assay_outside_add(&o, 40e3, 28e3, &cand_ns, &base_ns, 2);
+    assay_outside_add(&o, 20e3, 8e3, &cand_ns, &base_ns, 2);
     assert_true(cand_ns == 250e3 && base_ns == 500e3);
-    assay_outside_add(&o, 41e3, 28e3, &cand_ns, &base_ns, 2);
+    assay_outside_add(&o, 21e3, 8e3, &cand_ns, &base_ns, 2);
     assert_true(cand_ns == 263e3 && base_ns == 500e3);
-    assay_outside_add(&o, 28e3, 52e3, &cand_ns, &base_ns,
+    assay_outside_add(&o, 8e3, 32e3, &cand_ns, &base_ns,
                       2); /* of its own block, not of the other */
     assert_true(cand_ns == 263e3 && base_ns == 500e3);
-    assay_outside_add(&o, 28e3, 54e3, &cand_ns, &base_ns, 2);
+    assay_outside_add(&o, 8e3, 34e3, &cand_ns, &base_ns, 2);
     assert_true(cand_ns == 263e3 && base_ns == 526e3);
     cand_ns = base_ns = 1e3;
     assay_outside_add(&o, 4.9e3, 0, &cand_ns, &base_ns, 2);
     assert_true(cand_ns == 1e3);
     assay_outside_add(&o, 300e3, 0, &cand_ns, &base_ns, 2); /* all of the work before its calls */
     assert_true(cand_ns == 301e3 && base_ns == 1e3);
+    /* where calls need much around them, less than as much again is the machine's */
+    cand_ns = base_ns = 250e3;
+    assay_outside_add(&o, 299e3, 150e3, &cand_ns, &base_ns, 2);
+    assay_outside_add(&o, 150e3, 299e3, &cand_ns, &base_ns, 2);
+    assert_true(cand_ns == 250e3 && base_ns == 250e3);
+    assay_outside_add(&o, 301e3, 150e3, &cand_ns, &base_ns, 2);
+    assert_true(cand_ns == 401e3);
 }
 
 static bool exceeds(int n_more, int n_less, int n_alike)
 {
     struct assay_outside o = { 0 };
 
-    add(&o, n_more, 50);
+    add(&o, n_more / 2, 50);
+    assay_outside_restart(&o);
+    add(&o, n_more - n_more / 2, 50);
     add(&o, n_less, -50);
     add(&o, n_alike, 0);
     return assay_outside_exceeds(&o);
+}
+
+/* One process alone is no proof, however many blocks it had; nor is one with a few of another. */
+static void two_processes(void **state)
+{
+    struct assay_outside o = { 0 };
+
+    (void)state;
+    add(&o, 100, 50);
+    assert_false(assay_outside_exceeds(&o));
+    assay_outside_restart(&o);
+    add(&o, 100, 0);
+    assay_outside_restart(&o);
+    add(&o, 2, 50);
+    assert_false(assay_outside_exceeds(&o));
+    add(&o, 2, -50);
+    add(&o, 1, 50);
+    assert_true(assay_outside_exceeds(&o)); /* 3 more, 2 less: the second */
+    o = (struct assay_outside){ 0 };
+    add(&o, 100, 50);
+    assay_outside_restart(&o);
+    add(&o, 3, 50);
+    add(&o, 3, -50);
+    assert_false(assay_outside_exceeds(&o));
 }
 
 /*
@@ -108,10 +143,8 @@ static void noise_is_even(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(margins),
-        cmocka_unit_test(limits),
-        cmocka_unit_test(steady),
-        cmocka_unit_test(noise_is_even),
+        cmocka_unit_test(margins), cmocka_unit_test(limits),        cmocka_unit_test(two_processes),
+        cmocka_unit_test(steady),  cmocka_unit_test(noise_is_even),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
