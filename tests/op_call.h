@@ -80,16 +80,22 @@ static inline struct assay_value *attr(struct call *k, const char *name)
     return &k->c.attr[at];
 }
 
-static inline enum assay_status make(struct call *k)
+/* The arguments of the call, whatever its inputs hold. */
+static inline enum assay_status make_args(struct call *k)
 {
     enum assay_status st = assay_case_args(&k->args, &k->c, &k->arena, &k->err);
 
     for (int i = 0; !st && i < assay_op_n_in(k->c.op); i++)
         for (int64_t e = 0; e < k->c.in[i].n; e++)
             k->args.in[i].t[e].data = k->data[i].t[e].data;
-    if (!st && k->c.op->check_values)
-        st = k->c.op->check_values(&k->args, &k->err);
     return st;
+}
+
+static inline enum assay_status make(struct call *k)
+{
+    enum assay_status st = make_args(k);
+
+    return !st && k->c.op->check_values ? k->c.op->check_values(&k->args, &k->err) : st;
 }
 
 static inline void run(struct call *k, bool native)

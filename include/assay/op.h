@@ -98,9 +98,12 @@ struct assay_slot {
     int64_t n;
 };
 
+struct assay_range;
+
 /* What a hook works on. in[] and attr[] are complete; out[] is filled in by infer(). */
 struct assay_args {
     struct assay_slot in[ASSAY_MAX_IN];
+    const struct assay_range *range[ASSAY_MAX_IN]; /* of each tensor, as the case has them */
     struct assay_slot out[ASSAY_MAX_OUT];
     struct assay_value attr[ASSAY_MAX_ATTR];
     bool native;               /* the same-precision run: assay_round() rounds */

@@ -169,31 +169,11 @@ static enum assay_status rule_sizes(const struct proof *p, struct assay_err *err
     return ASSAY_OK;
 }
 
-static enum assay_status rule_alignment(const struct proof *p, struct assay_err *err)
-{
-    int unaligned = 0, prime = 0;
-
-    for (int i = 0; i < p->n; i++) {
-        unaligned += assay__case_unaligned(p->c[i]);
-        prime += assay__case_prime(p->c[i]);
-    }
-    if (2 * unaligned < p->n)
-        return assay_fail(
-            err, ASSAY_INVALID,
-            "%d of %d innermost extents are no multiple of %d bytes, the rules ask for half",
-            unaligned, p->n, ASSAY__LINE_BYTES);
-    if (3 * prime < unaligned)
-        return assay_fail(
-            err, ASSAY_INVALID,
-            "%d prime innermost extents among %d unaligned ones, the rules ask for a third", prime,
-            unaligned);
-    return ASSAY_OK;
-}
-
 /* The same elements with another rank: extents of 1 in front, or the first extents in one. */
-static void reshape(struct assay_shape *s, int rank)
+static void reshape(struct assay_shape *s, int64_t to_rank)
 {
     struct assay_shape from = *s;
+    int rank = (int)to_rank;
 
     if (from.rank == 0)
         from = (struct assay_shape){ 1, { 1 } };
@@ -207,9 +187,17 @@ static void reshape(struct assay_shape *s, int rank)
     }
 }
 
-/* Whether the contract takes c with every tensor at the given rank. */
-static enum assay_status takes_rank(const struct assay_case *c, int rank, bool *takes,
-                                    struct assay_err *err)
+/* Another innermost extent. */
+static void resize(struct assay_shape *s, int64_t extent)
+{
+    if (s->rank > 0)
+        s->dim[s->rank - 1] = extent;
+}
+
+/* Whether the contract takes c with every tensor changed: to another rank, for example. */
+static enum assay_status takes(const struct assay_case *c,
+                               void (*change)(struct assay_shape *, int64_t), int64_t to, bool *yes,
+                               struct assay_err *err)
 {
     struct assay_arena arena = { 0 };
     struct assay_args *args = assay_arena_zero(&arena, sizeof *args);
@@ -224,16 +212,51 @@ static enum assay_status takes_rank(const struct assay_case *c, int rank, bool *
             goto out;
         for (int64_t k = 0; k < in->n; k++) {
             in->shape[k] = c->in[i].shape[k];
-            reshape(&in->shape[k], rank);
+            change(&in->shape[k], to);
         }
     }
     if (args)
         st = assay_case_args(args, &other, &arena, NULL);
-    *takes = st == ASSAY_OK;
+    *yes = st == ASSAY_OK;
 out:
     assay_arena_release(&arena);
     return st == ASSAY_NOMEM ? assay_fail(err, st, "no memory for the arguments of a case")
                              : ASSAY_OK;
+}
+
+/* Whether the innermost extents of a case could be prime: operators may want them even, or as long
+ * as something else. */
+static enum assay_status may_be_prime(const struct assay_case *c, bool *yes, struct assay_err *err)
+{
+    *yes = assay__case_prime(c);
+    return *yes ? ASSAY_OK : takes(c, resize, 31, yes, err);
+}
+
+static enum assay_status rule_alignment(const struct proof *p, struct assay_err *err)
+{
+    int unaligned = 0, prime = 0, able = 0;
+
+    for (int i = 0; i < p->n; i++) {
+        bool yes = false;
+
+        if (!assay__case_unaligned(p->c[i]))
+            continue;
+        ASSAY_TRY(may_be_prime(p->c[i], &yes, err));
+        unaligned++;
+        able += yes;
+        prime += assay__case_prime(p->c[i]);
+    }
+    if (2 * unaligned < p->n)
+        return assay_fail(
+            err, ASSAY_INVALID,
+            "%d of %d innermost extents are no multiple of %d bytes, the rules ask for half",
+            unaligned, p->n, ASSAY__LINE_BYTES);
+    if (3 * prime < able)
+        return assay_fail(
+            err, ASSAY_INVALID,
+            "%d prime innermost extents among %d unaligned ones, the rules ask for a third", prime,
+            able);
+    return ASSAY_OK;
 }
 
 static enum assay_status rule_ranks(const struct proof *p, struct assay_err *err)
@@ -245,10 +268,10 @@ static enum assay_status rule_ranks(const struct proof *p, struct assay_err *err
             seen[p->c[i]->in[0].shape[k].rank] = true;
     for (int rank = 1; rank <= ASSAY__COVERED_RANKS; rank++)
         for (int i = 0; i < p->n && !seen[rank]; i++) {
-            bool takes = false;
+            bool yes = false;
 
-            ASSAY_TRY(takes_rank(p->c[i], rank, &takes, err));
-            if (takes)
+            ASSAY_TRY(takes(p->c[i], reshape, rank, &yes, err));
+            if (yes)
                 return assay_fail(err, ASSAY_INVALID,
                                   "no case of rank %d, though the contract takes case %d with it",
                                   rank, p->c[i]->id);

@@ -88,6 +88,26 @@ static int n_choices(const struct assay_attr *a)
     return n;
 }
 
+/* Special values need floats: a case that has them takes the dtype of one that does without. */
+static void match_specials(struct plan *p, const struct assay_op *op)
+{
+    uint32_t set = op->in[0].dtypes;
+
+    for (int i = 0; i < p->n; i++)
+        for (int k = 0; k < p->n; k++) {
+            int *to = &p->dtype[0][i], *from = &p->dtype[0][k], had = *to;
+
+            if (p->value_class[i] != ASSAY_CLASS_SPECIAL ||
+                assay_dtype_is_float(nth_dtype(set, had)))
+                break;
+            if (p->value_class[k] == ASSAY_CLASS_SPECIAL ||
+                !assay_dtype_is_float(nth_dtype(set, *from)))
+                continue;
+            *to = *from;
+            *from = had;
+        }
+}
+
 static enum assay_status make_plan(struct plan *p, struct assay_sampler *s,
                                    const struct assay_op *op, int n, struct assay_err *err)
 {
@@ -116,8 +136,10 @@ static enum assay_status make_plan(struct plan *p, struct assay_sampler *s,
         p->attr[i] = column(s, NULL, n_choices(&op->attrs[i]), n, true);
         complete = complete && p->attr[i];
     }
-    return complete ? ASSAY_OK
-                    : assay_fail(err, ASSAY_NOMEM, "no memory for a plan of %d cases", n);
+    if (!complete)
+        return assay_fail(err, ASSAY_NOMEM, "no memory for a plan of %d cases", n);
+    match_specials(p, op);
+    return ASSAY_OK;
 }
 
 /* ---- ranges -------------------------------------------------------------------------------- */

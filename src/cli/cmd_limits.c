@@ -2,8 +2,8 @@
 /* cmd_limits.c: `assay limits`: the work of each case, and how fast a machine can do it at best. */
 #include "cli/cli.h"
 #include "cli/limits.h"
+#include "cli/profiles.h"
 
-#include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -27,35 +27,14 @@ static const struct assay__usage usage = {
 
 /* ---- the machine ----------------------------------------------------------------------------- */
 
-static int is_profile(const struct dirent *e)
-{
-    const char *dot = strrchr(e->d_name, '.');
-
-    return dot && dot > e->d_name && !strcmp(dot, ".json");
-}
-
-/* Without the suffix: 910b2 stands before 910b2-corrected. */
-static size_t stem_length(const struct dirent *e)
-{
-    return strlen(e->d_name) - strlen(".json");
-}
-
-static int by_stem(const struct dirent **a, const struct dirent **b)
-{
-    size_t n = stem_length(*a), k = stem_length(*b);
-    int order = memcmp((*a)->d_name, (*b)->d_name, n < k ? n : k);
-
-    return order ? order : (n > k) - (n < k);
-}
-
 static int unknown_machine(const char *name, const char *dir)
 {
     struct dirent **names = NULL;
-    int n = scandir(dir, &names, is_profile, by_stem);
+    int n = assay__profiles(dir, &names);
 
     fprintf(stderr, "assay limits: no machine '%s'; there are this", name);
     for (int i = 0; i < n; i++) {
-        fprintf(stderr, ", %.*s", (int)stem_length(names[i]), names[i]->d_name);
+        fprintf(stderr, ", %.*s", (int)assay__profile_name_length(names[i]), names[i]->d_name);
         free(names[i]);
     }
     free(names);

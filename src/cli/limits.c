@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-enum { DTYPES = 64, CELL = 24 };
+enum { DTYPES = 64, CELL = ASSAY__AMOUNT };
 
 static bool is_first_of_engine(int u)
 {
@@ -61,8 +61,7 @@ static const char *dtypes_of(const struct assay_case *c, char buf[DTYPES])
     return buf;
 }
 
-/* "2.10 M" and the unit. */
-static const char *amount(double v, const char *of, char buf[CELL])
+const char *assay__amount_text(double v, const char *of, char buf[ASSAY__AMOUNT])
 {
     const char *prefix = " kMGTP";
 
@@ -113,10 +112,11 @@ static void put_case(struct assay_text *t, const struct columns *k, const struct
     char dtypes[DTYPES], in[CELL], out[CELL], cell[CELL];
 
     assay_text_add(t, "  %4d  %-*s  %10s %10s", x->c->id, k->dtype_width, dtypes_of(x->c, dtypes),
-                   amount(x->work.bytes_in, "B", in), amount(x->work.bytes_out, "B", out));
+                   assay__amount_text(x->work.bytes_in, "B", in),
+                   assay__amount_text(x->work.bytes_out, "B", out));
     for (int u = 0; u < ASSAY_N_UNITS; u++)
         if (k->unit[u])
-            assay_text_add(t, " %10s", amount(x->work.amount[u], "", cell));
+            assay_text_add(t, " %10s", assay__amount_text(x->work.amount[u], "", cell));
     for (int u = 0; u < ASSAY_N_UNITS; u++)
         if (k->engine[u])
             assay_text_add(t, " %11.3f", x->engine_ns[u] / 1e3);

@@ -21,6 +21,10 @@ struct assay__limits {
     int n;
 };
 
+/* "2.10 MB": the amount with a prefix and its unit; returns buf. */
+enum { ASSAY__AMOUNT = 24 };
+const char *assay__amount_text(double v, const char *of, char buf[ASSAY__AMOUNT]);
+
 /* A table an operator, and what bounds how many of all. */
 void assay__limits_put_text(struct assay_text *t, const struct assay__limits *l);
 /* docs/limits.md describes it. */

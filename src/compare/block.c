@@ -70,6 +70,16 @@ static bool near_overflow(const struct assay__pair *p, double c, double y, doubl
     return isinf(g) ? isfinite(c) : fabs(y) >= assay_dtype_max(p->got->dtype) * (1 - p->bound);
 }
 
+/* Where the golden is within tau of the largest finite value, an error that is allowed everywhere
+ * decides between that value and an infinity. */
+static bool on_border(const struct assay__pair *p, double c, double y)
+{
+    double max = assay_dtype_max(p->got->dtype);
+
+    return fabs(fabs(y) - max) < p->tau * max && signbit(c) == signbit(y) &&
+           (isinf(c) || fabs(c - y) < p->bound * max);
+}
+
 static enum class_verdict judge_class(const struct assay__pair *p, int64_t i, double c, double y,
                                       double g)
 {
@@ -79,6 +89,8 @@ static enum class_verdict judge_class(const struct assay__pair *p, int64_t i, do
         return c == g ? AGREES : INF_DIFFERS;
     if (p->rules->inf_saturates)
         return SATURATED;
+    if (on_border(p, c, y))
+        return AGREES;
     if (!near_overflow(p, c, y, g))
         return INF_DIFFERS;
     if (!p->native)

@@ -10,7 +10,7 @@
 
 #include "assay/op.h"
 
-enum { ASSAY__BLOCK = 1024, ASSAY__MAP_MAX_IN = 3 };
+enum { ASSAY__BLOCK = 1024, ASSAY__MAP_MAX_IN = 4 };
 
 /* One output element from the elements v[0], v[1], ... of the inputs at the same position. ctx
  * holds what is the same for all elements. */

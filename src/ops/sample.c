@@ -3,6 +3,8 @@
 #include "ops/sample.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 double assay__range_magnitude(const struct assay_range *r)
 {
@@ -10,6 +12,14 @@ double assay__range_magnitude(const struct assay_range *r)
     double hi = isfinite(r->hi) ? fabs(r->hi) : 0;
 
     return lo > hi ? lo : hi;
+}
+
+double assay__round_figure(double v)
+{
+    char buf[32];
+
+    snprintf(buf, sizeof buf, "%.1e", v);
+    return strtod(buf, NULL);
 }
 
 enum assay_status assay__sample_room(struct assay_sampler *s, struct assay_case *c, int i,

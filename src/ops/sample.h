@@ -9,6 +9,9 @@
 /* Largest magnitude of a range, infinities and NaN left out. */
 double assay__range_magnitude(const struct assay_range *r);
 
+/* Two significant digits, as a person would write them. */
+double assay__round_figure(double v);
+
 /* Gives input i room for n tensors, each with the range that the first one has ([-1, 1] if none).
  */
 enum assay_status assay__sample_room(struct assay_sampler *s, struct assay_case *c, int i,

@@ -147,8 +147,10 @@ static enum assay_status make_args(struct assay_args *args, const struct assay_c
     const struct assay_op *op = c->op;
 
     *args = (struct assay_args){ .arena = arena };
-    for (int i = 0; i < assay_op_n_in(op); i++)
+    for (int i = 0; i < assay_op_n_in(op); i++) {
         ASSAY_TRY(set_input(&args->in[i], &op->in[i], &c->in[i], arena, err));
+        args->range[i] = c->in[i].range;
+    }
     for (int i = 0; i < assay_op_n_attr(op); i++) {
         ASSAY_TRY(check_attr(&op->attrs[i], &c->attr[i], err));
         args->attr[i] = c->attr[i];

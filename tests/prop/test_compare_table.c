@@ -59,6 +59,8 @@ static bool expected(const struct format *f, double c, double g)
 {
     if (isnan(c) || isnan(g))
         return isnan(c) && isnan(g);
+    if (isinf(c) && isfinite(g)) /* within tau of the largest value it takes its place */
+        return signbit(c) == signbit(g) && fabs(g) > f->max * (1 - f->tau);
     if (isinf(c) || isinf(g))
         return c == g;
     return below_bound(f, c, g) || excusable(f, c, g);

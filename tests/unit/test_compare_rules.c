@@ -424,10 +424,40 @@ static void overflow_needs_the_infinity(void **state)
     passes("upstream takes -max", judge(ASSAY_RULES_UPSTREAM, -1, &got, &want, &n_inf));
 }
 
+/* Within 2^-10 of 65504, the tolerance, an honest error decides: 65440.03 to 65567.97. */
+static void either_on_the_border(void **state)
+{
+    const double border[] = { 65519, 65521, 65441, 65567, -65519 };
+    const double beyond[] = { 65440, 65568 };
+    const double max = 65504, inf = INFINITY, low = 64000;
+
+    (void)state;
+    for (int i = 0; i < 5; i++) {
+        double sign = copysign(1, border[i]),
+               c[] = { sign * max, sign * inf, -sign * inf, -sign * max, sign * low };
+        struct assay_tensor want = tensor(ASSAY_F64, &border[i], 1), got[5];
+
+        for (int k = 0; k < 5; k++)
+            got[k] = tensor(ASSAY_F16, &c[k], 1);
+        passes("max", judge(ASSAY_RULES_PAPER, -1, &got[0], &want, &got[1]));
+        passes("Inf", judge(ASSAY_RULES_PAPER, -1, &got[1], &want, &got[0]));
+        assert_false(judge(ASSAY_RULES_PAPER, -1, &got[2], &want, &got[0]).passed);
+        assert_false(judge(ASSAY_RULES_PAPER, -1, &got[3], &want, &got[0]).passed);
+        assert_false(judge(ASSAY_RULES_PAPER, -1, &got[4], &want, &got[0]).passed);
+    }
+    for (int i = 0; i < 2; i++) {
+        struct assay_tensor want = tensor(ASSAY_F64, &beyond[i], 1);
+        struct assay_tensor n_inf = tensor(ASSAY_F16, &inf, 1), n_max = tensor(ASSAY_F16, &max, 1);
+
+        assert_false(
+            judge(ASSAY_RULES_PAPER, -1, i ? &n_max : &n_inf, &want, i ? &n_inf : &n_max).passed);
+    }
+}
+
 /* The other way round: an infinity where the golden is just below the largest finite value. */
 static void infinity_needs_the_overflow(void **state)
 {
-    const double near = 65500, far = 60000, inf = INFINITY;
+    const double near = 65300, far = 60000, inf = INFINITY;
     struct assay_tensor want = tensor(ASSAY_F64, &near, 1), got = tensor(ASSAY_F16, &inf, 1);
     struct assay_tensor n_inf = tensor(ASSAY_F16, &inf, 1), n_near = tensor(ASSAY_F16, &near, 1);
 
@@ -747,6 +777,7 @@ int main(void)
         cmocka_unit_test_setup(a10_finite_for_infinite_fails, reset),
         cmocka_unit_test_setup(overflow_needs_the_infinity, reset),
         cmocka_unit_test_setup(infinity_needs_the_overflow, reset),
+        cmocka_unit_test_setup(either_on_the_border, reset),
         cmocka_unit_test_setup(normal_errors_follow_native, reset),
         cmocka_unit_test_setup(absolute_errors_follow_native, reset),
         cmocka_unit_test_setup(absolute_errors_follow_native_in_the_mean, reset),

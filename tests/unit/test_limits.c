@@ -507,11 +507,11 @@ static void short_amounts(void **state)
     char buf[CELL];
 
     (void)state;
-    assert_string_equal(amount(0, "B", buf), "0 B");
-    assert_string_equal(amount(999, "B", buf), "999 B");
-    assert_string_equal(amount(2097152, "B", buf), "2.10 MB");
-    assert_string_equal(amount(999999, "B", buf), "1.00 MB");
-    assert_string_equal(amount(1.5e18, "B", buf), "1500.00 PB");
+    assert_string_equal(assay__amount_text(0, "B", buf), "0 B");
+    assert_string_equal(assay__amount_text(999, "B", buf), "999 B");
+    assert_string_equal(assay__amount_text(2097152, "B", buf), "2.10 MB");
+    assert_string_equal(assay__amount_text(999999, "B", buf), "1.00 MB");
+    assert_string_equal(assay__amount_text(1.5e18, "B", buf), "1500.00 PB");
 }
 
 int main(void)

@@ -100,7 +100,7 @@ static void test_records(void **state)
         if (n > 0 && ops[n - 1]->tier == op->tier)
             assert_true(strcmp(ops[n - 1]->name, op->name) < 0);
     }
-    assert_int_equal(n, 8);
+    assert_int_equal(n, 24);
     assert_null(assay_op_find("no_such_operator"));
     assert_null(assay_op_find(""));
 }

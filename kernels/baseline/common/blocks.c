@@ -2,6 +2,8 @@
 /* blocks.c: loops over tensors in blocks of floats. */
 #include "blocks.h"
 
+#include "half.h"
+
 /* Below this many elements the hand-over to other threads costs more than it saves. */
 enum { PARALLEL_MIN = 32768 };
 
@@ -22,8 +24,7 @@ const float *baseline_load(const struct assay_view *v, int64_t at, int64_t n, fl
 
     switch (v->dtype) {
     case ASSAY_F16:
-        for (int64_t k = 0; k < n; k++)
-            buf[k] = assay_f16_to_f32(half[k]);
+        half_widen(buf, half, n);
         return buf;
     case ASSAY_BF16:
         for (int64_t k = 0; k < n; k++)
@@ -52,8 +53,7 @@ void baseline_store(const struct assay_view *v, int64_t at, int64_t n, const flo
     uint16_t *half = (uint16_t *)v->data + at;
 
     if (v->dtype == ASSAY_F16)
-        for (int64_t k = 0; k < n; k++)
-            half[k] = assay_f32_to_f16(buf[k]);
+        half_narrow(half, buf, n);
     else if (v->dtype == ASSAY_BF16)
         for (int64_t k = 0; k < n; k++)
             half[k] = assay_f32_to_bf16(buf[k]);

@@ -5,7 +5,7 @@
 
 #include <assay/kernel.h>
 
-enum { BASELINE_BLOCK = 2048, BASELINE_MAX_IN = 3 };
+enum { BASELINE_BLOCK = 2048, BASELINE_MAX_IN = 4 };
 
 int64_t baseline_numel(const struct assay_view *v);
 

@@ -125,4 +125,27 @@ static inline double vec_pow2d(double w)
     return p * scale;
 }
 
+/* log(x) for a finite double x >= 2^-1000, with relative error below 1e-9, near 1 too. */
+static inline double vec_logd(double x)
+{
+    uint64_t u, m, e;
+    double mant, expo, s, q, p = 0.18181818182;
+
+    memcpy(&u, &x, sizeof u);
+    u -= 0x3fe6a09e667f3bcdu; /* 1 / sqrt 2 becomes 0 */
+    m = (u & 0xfffffffffffffu) + 0x3fe6a09e667f3bcdu;
+    e = ((u + 0x4000000000000000u) >> 52) | 0x4330000000000000u; /* 2^52 + exponent + 1024 */
+    memcpy(&mant, &m, sizeof mant);
+    memcpy(&expo, &e, sizeof expo);
+    s = (mant - 1.0) / (mant + 1.0);
+    q = s * s;
+    /* 2 (s + s^3 / 3 + .. + s^11 / 11), |s| <= 0.1716 */
+    p = p * q + 0.22222222222;
+    p = p * q + 0.28571428571;
+    p = p * q + 0.4;
+    p = p * q + 0.66666666667;
+    p = p * q + 2.0;
+    return p * s + (expo - 4503599627371520.0) * 0.69314718055994531;
+}
+
 #endif

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* half.h: runs of float16 to floats and back, by the instructions made for it where there are any.
+ */
+#ifndef BASELINE_HALF_H
+#define BASELINE_HALF_H
+
+#include <assay/kernel.h>
+
+#if defined(__F16C__) && defined(__AVX__)
+#include <immintrin.h>
+
+enum { HALF_LANES = 8 };
+
+static inline void half_widen_lanes(float *y, const uint16_t *x)
+{
+    _mm256_storeu_ps(y, _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(const void *)x)));
+}
+
+static inline void half_narrow_lanes(uint16_t *y, const float *x)
+{
+    _mm_storeu_si128((__m128i *)(void *)y,
+                     _mm256_cvtps_ph(_mm256_loadu_ps(x), _MM_FROUND_TO_NEAREST_INT));
+}
+
+#else
+
+enum { HALF_LANES = 1 };
+
+static inline void half_widen_lanes(float *y, const uint16_t *x)
+{
+    *y = assay_f16_to_f32(*x);
+}
+
+static inline void half_narrow_lanes(uint16_t *y, const float *x)
+{
+    *y = assay_f32_to_f16(*x);
+}
+
+#endif
+
+static inline void half_widen(float *y, const uint16_t *x, int64_t n)
+{
+    int64_t k = 0;
+
+    for (; k + HALF_LANES <= n; k += HALF_LANES)
+        half_widen_lanes(y + k, x + k);
+    for (; k < n; k++)
+        y[k] = assay_f16_to_f32(x[k]);
+}
+
+static inline void half_narrow(uint16_t *y, const float *x, int64_t n)
+{
+    int64_t k = 0;
+
+    for (; k + HALF_LANES <= n; k += HALF_LANES)
+        half_narrow_lanes(y + k, x + k);
+    for (; k < n; k++)
+        y[k] = assay_f32_to_f16(x[k]);
+}
+
+#endif
