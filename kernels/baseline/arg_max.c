@@ -146,6 +146,7 @@ static void panel(const struct job *j, int64_t outer, int64_t first, int64_t wid
                 step(v.best, v.at, key + i * width, width, (int32_t)(k + i));
     }
     for (int64_t l = 0; l < width; l++)
+        /* cppcheck-suppress uninitvar ; all lanes were set above */
         j->y[outer * j->a.inner + first + l] = wide ? v.at_64[l] : v.at[l];
 }
 

@@ -156,7 +156,7 @@ static void rows(void *ctx, int64_t begin, int64_t end)
     for (int64_t i = begin; i < end; i++) {
         int64_t first = i * ROWS_EACH, left = j->a.outer - first;
         int64_t n = left < ROWS_EACH ? left : ROWS_EACH;
-        double loss[ROWS_EACH];
+        double loss[ROWS_EACH] = { 0 };
 
         for (int64_t k = 0; k < n; k++)
             loss[k] = row(j, first + k);
@@ -196,6 +196,7 @@ static struct steps load(const struct job *j, const struct assay_view *t, const 
         for (int64_t i = 0; i < m; i++) {
             float *to = buf + i * p->lanes + o * p->width;
             const float *from = baseline_load(t, at + (o * j->a.n + i) * j->a.inner, p->width,
+                                              /* cppcheck-suppress legacyUninitvar */
                                               p->outers == 1 ? to : one);
 
             if (from != to)

@@ -111,7 +111,7 @@ static void make_tile(struct tile *t, const struct axis *a, int64_t begin)
 /* Outputs in whole groups; the last ones take the way round a buffer. */
 static void along_groups(float *dst, const float *v, const struct tile *t)
 {
-    float rest[PICK_LANES];
+    float rest[PICK_LANES] = { 0 };
 
     for (int64_t k = 0; k < t->n; k += PICK_LANES) {
         bool whole = t->n - k >= PICK_LANES;

@@ -65,7 +65,8 @@ int assay_scatter(const struct assay_call *c)
         if (sum)
             sum[to] = combined(a->reduce, sum[to], (float)elem_get(updates, i));
         else
-            elem_put_int(y, to, combined_int(a->reduce, elem_get_int(y, to), elem_get_int(updates, i)));
+            elem_put_int(y, to,
+                         combined_int(a->reduce, elem_get_int(y, to), elem_get_int(updates, i)));
     }
     for (int64_t i = 0; sum && i < n; i++)
         elem_put(y, i, sum[i]);

@@ -27,7 +27,8 @@ int assay_unsorted_segment_sum(const struct assay_call *c)
         if (sum)
             sum[to] += elem_get(data, i);
         else /* unsigned: signed overflow is undefined, and integers wrap here */
-            elem_put_int(y, to, (int64_t)((uint64_t)elem_get_int(y, to) + (uint64_t)elem_get_int(data, i)));
+            elem_put_int(
+                y, to, (int64_t)((uint64_t)elem_get_int(y, to) + (uint64_t)elem_get_int(data, i)));
     }
     for (int64_t i = 0; sum && i < n; i++)
         elem_put(y, i, sum[i]);

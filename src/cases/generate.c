@@ -92,10 +92,11 @@ static int n_choices(const struct assay_attr *a)
 static void match_specials(struct plan *p, const struct assay_op *op)
 {
     uint32_t set = op->in[0].dtypes;
+    int *dtype = p->dtype[0];
 
-    for (int i = 0; i < p->n; i++)
+    for (int i = 0; dtype && i < p->n; i++)
         for (int k = 0; k < p->n; k++) {
-            int *to = &p->dtype[0][i], *from = &p->dtype[0][k], had = *to;
+            int *to = &dtype[i], *from = &dtype[k], had = *to;
 
             if (p->value_class[i] != ASSAY_CLASS_SPECIAL ||
                 assay_dtype_is_float(nth_dtype(set, had)))

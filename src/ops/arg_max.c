@@ -85,7 +85,7 @@ static bool beats(const struct job *j, const struct assay__panel *p, int lane, i
 static void search(void *ctx, const struct assay__panel *p)
 {
     const struct job *j = ctx;
-    double v[ASSAY__PANEL], best[ASSAY__WIDTH];
+    double v[ASSAY__PANEL], best[ASSAY__WIDTH] = { 0 };
     int64_t at[ASSAY__WIDTH] = { 0 };
 
     for (int64_t k = 0, m; k < p->n; k += m) {

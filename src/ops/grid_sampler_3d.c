@@ -248,7 +248,7 @@ static void draw_warp(struct warp *w, struct assay_key key, double reach)
 
             w->turn[i][l] = cos(angle[k]) * u - sin(angle[k]) * v;
             w->turn[j][l] = sin(angle[k]) * u + cos(angle[k]) * v;
-            w->phase[k][l] = 6.283 * assay_rng_unit(key, (uint64_t)(7 + 3 * k + l));
+            w->phase[k][l] = 6.283 * assay_rng_unit(key, 7 + 3 * (uint64_t)k + (uint64_t)l);
         }
     }
 }

@@ -14,7 +14,7 @@ void assay__load_longs(const struct assay_tensor *t, int64_t i, int64_t n, int64
     switch (t->dtype) {
     case ASSAY_I8:
         for (int64_t k = 0; k < n; k++)
-            dst[k] = i8[k];
+            dst[k] = (int)i8[k];
         break;
     case ASSAY_I16:
         for (int64_t k = 0; k < n; k++)

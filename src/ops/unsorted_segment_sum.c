@@ -8,8 +8,8 @@
 #include "assay/op.h"
 
 #include "ops/index.h"
-#include "ops/longs.h"
 #include "ops/lanes.h"
+#include "ops/longs.h"
 #include "ops/map.h"
 #include "ops/sample.h"
 

@@ -55,8 +55,11 @@ static void gather_from_a_part(void **state)
     double x[24];
 
     (void)state;
-    for (int i = 0; i < 24; i++)
-        x[i] = 100 * (i / 12) + 10 * (i / 4 % 3) + i % 4; /* its own coordinates */
+    for (int i = 0; i < 24; i++) {
+        int value = 100 * (i / 12) + 10 * (i / 4 % 3) + i % 4; /* its own coordinates */
+
+        x[i] = value;
+    }
     in_shape(k, 0, ASSAY_F32, 3, (const int64_t[]){ 2, 3, 4 }, x);
     in_shape(k, 1, ASSAY_I32, 3, (const int64_t[]){ 1, 2, 3 },
              (const double[]){ 2, 0, 1, 1, 1, 2 });

@@ -180,8 +180,11 @@ static void test_resize_plane(void **state)
 
     (void)state;
     assert_non_null(x);
-    for (int i = 0; i < H * W; i++)
-        x[i] = 2 * (i / W) + 3 * (i % W) + 1;
+    for (int i = 0; i < H * W; i++) {
+        int value = 2 * (i / W) + 3 * (i % W) + 1;
+
+        x[i] = value;
+    }
     k = plane(ASSAY_F32, H, W, x);
     to_size(k, size, true);
     run(k, false);
@@ -438,8 +441,11 @@ static void test_grid_linear(void **state)
     struct call *k;
 
     (void)state;
-    for (int i = 0; i < N * N * N; i++)
-        x[i] = 1 + 2 * (i % N) + 3 * (i / N % N) + 5 * (i / N / N);
+    for (int i = 0; i < N * N * N; i++) {
+        int value = 1 + 2 * (i % N) + 3 * (i / N % N) + 5 * (i / N / N);
+
+        x[i] = value;
+    }
     for (int p = 0; p < 3 * POINTS; p++)
         grid[p] = (p * 37 % 65 - 32) / 32.0;
     k = volume(ASSAY_F32, dhw, x, POINTS, grid);

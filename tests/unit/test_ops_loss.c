@@ -171,11 +171,13 @@ static void test_loss_shift(void **state)
 
     (void)state;
     for (int i = 0; i < ROWS * CLASSES; i++) {
+        int row = i / CLASSES;
+
         x[i] = (double)assay_rng_below(key, (uint64_t)i, 64) / 4 - 8;
-        y[i] = x[i] + 10 * (i / CLASSES) - 100;
+        y[i] = x[i] + 10 * row - 100;
     }
     for (int i = 0; i < ROWS; i++)
-        t[i] = (double)assay_rng_below(key, (uint64_t)(10000 + i), CLASSES);
+        t[i] = (double)assay_rng_below(key, 10000 + (uint64_t)i, CLASSES);
     a = loss_of(ASSAY_F32, ROWS, CLASSES, x, ASSAY_I64, t, NONE, -100);
     b = loss_of(ASSAY_F32, ROWS, CLASSES, y, ASSAY_I64, t, NONE, -100);
     run(a, false);

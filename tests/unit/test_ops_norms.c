@@ -347,8 +347,11 @@ static void test_group_norm_identity(void **state)
     double *v = varied(k, N);
 
     (void)state;
-    for (int i = 0; i < N; i++)
-        assay_store(&k->data[0].t[0], i, v[i] + i / GROUP);
+    for (int i = 0; i < N; i++) {
+        int group = i / GROUP;
+
+        assay_store(&k->data[0].t[0], i, v[i] + group);
+    }
     same_on_two_threads(k);
     for (int g = 0; g < N / GROUP; g++) {
         double sum = 0, squares = 0;

@@ -81,7 +81,8 @@ static inline void elem_put_int(const struct assay_view *v, int64_t i, int64_t y
     }
 }
 
-/* ---- as they are ------------------------------------------------------------------------------ */
+/* ---- as they are ------------------------------------------------------------------------------
+ */
 
 static inline bool elem_is_int(const struct assay_view *v)
 {
