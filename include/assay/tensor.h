@@ -49,7 +49,11 @@ void assay_store(const struct assay_tensor *t, int64_t i, double v);
 /* For integer and bool tensors, exact. store wraps to the type's width as C conversion does. */
 int64_t assay_load_int(const struct assay_tensor *t, int64_t i);
 void assay_store_int(const struct assay_tensor *t, int64_t i, int64_t v);
-/* The same for n consecutive elements; the fast path (vectorised per dtype). */
+/* Elements i .. i+n-1 of them. */
+void assay_load_int_n(const struct assay_tensor *t, int64_t i, int64_t n, int64_t *dst);
+void assay_store_int_n(const struct assay_tensor *t, int64_t i, int64_t n, const int64_t *src);
+/* The same for n consecutive elements of any dtype as doubles; the fast path (vectorised per
+ * dtype). */
 void assay_load_n(const struct assay_tensor *t, int64_t i, int64_t n, double *dst);
 void assay_store_n(const struct assay_tensor *t, int64_t i, int64_t n, const double *src);
 

@@ -7,33 +7,13 @@
 #include <math.h>
 #include <string.h>
 
-#define COPY(type)                  \
-    for (int64_t k = 0; k < n; k++) \
-    dst[k] = (int64_t)((const type *)t->data)[i + k]
-
 void assay__load_ints(const struct assay_tensor *t, int64_t i, int64_t n, int64_t *dst)
 {
     double v[ASSAY__BLOCK];
 
-    switch (t->dtype) {
-    case ASSAY_I8:
-        COPY(int8_t);
+    if (!assay_dtype_is_float(t->dtype)) { /* of a bool the byte itself: not 0, not 1, no bool */
+        assay_load_int_n(t, i, n, dst);
         return;
-    case ASSAY_U8:
-    case ASSAY_BOOL: /* the byte itself: anything but 0 and 1 is no bool */
-        COPY(uint8_t);
-        return;
-    case ASSAY_I16:
-        COPY(int16_t);
-        return;
-    case ASSAY_I32:
-        COPY(int32_t);
-        return;
-    case ASSAY_I64:
-        memcpy(dst, (const int64_t *)t->data + i, (size_t)n * sizeof *dst);
-        return;
-    default:
-        break;
     }
     for (int64_t at = 0; at < n; at += ASSAY__BLOCK) {
         int64_t m = n - at < ASSAY__BLOCK ? n - at : ASSAY__BLOCK;
@@ -43,8 +23,6 @@ void assay__load_ints(const struct assay_tensor *t, int64_t i, int64_t n, int64_
             dst[at + k] = v[k] >= 0x1p63 ? INT64_MAX : v[k] > -0x1p63 ? (int64_t)v[k] : INT64_MIN;
     }
 }
-#undef COPY
-
 /* ---- merging of chunks ---------------------------------------------------------------------- */
 
 struct job {

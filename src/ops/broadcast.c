@@ -2,7 +2,6 @@
 /* broadcast.c: tensors that repeat along the axes that another one has. */
 #include "ops/broadcast.h"
 
-#include "ops/longs.h"
 #include "ops/sample.h"
 
 #include <string.h>
@@ -130,7 +129,7 @@ void assay__broadcast_load_longs(const struct assay__broadcast *b, int64_t at, i
 
         run = run < n - k ? run : n - k;
         if (b->step[b->rank - 1]) {
-            assay__load_longs(b->t, from, run, v + k);
+            assay_load_int_n(b->t, from, run, v + k);
             continue;
         }
         v[k] = assay_load_int(b->t, from);

@@ -215,21 +215,6 @@ struct state {
     double max[ASSAY__WIDTH], log_sum[ASSAY__WIDTH], loss[ASSAY__WIDTH];
 };
 
-static void find_max(const struct job *j, const struct assay__panel *p, struct state *s)
-{
-    double v[ASSAY__PANEL];
-
-    for (int l = 0; l < p->width; l++)
-        s->max[l] = -INFINITY;
-    for (int64_t k = 0, m; k < p->n; k += m) {
-        m = assay__panel_steps(p, k);
-        assay__panel_load(p, j->x, p->n, k, m, v);
-        for (int64_t i = 0; i < m; i++)
-            for (int l = 0; l < p->width; l++)
-                s->max[l] = v[i * p->width + l] > s->max[l] ? v[i * p->width + l] : s->max[l];
-    }
-}
-
 static void sum_up(const struct job *j, const struct assay__panel *p, struct state *s)
 {
     double v[ASSAY__PANEL], sum[ASSAY__WIDTH] = { 0 };
@@ -271,12 +256,10 @@ static void rows(void *ctx, const struct assay__panel *p)
 {
     const struct job *j = ctx;
     int64_t first = p->outer * p->inner + p->lane;
-    struct state s;
+    struct state s = { 0 };
 
-    find_max(j, p, &s);
+    assay__panel_max(p, j->x, s.max);
     sum_up(j, p, &s);
-    for (int l = 0; l < p->width; l++)
-        s.loss[l] = 0;
     if (is_soft(j->a))
         weighted(j, p, &s);
     for (int l = 0; l < p->width && !is_soft(j->a); l++) {

@@ -11,7 +11,6 @@
 
 #include "ops/broadcast.h"
 #include "ops/lanes.h"
-#include "ops/longs.h"
 #include "ops/map.h"
 #include "ops/sample.h"
 
@@ -164,11 +163,11 @@ static void fill_range(void *ctx, int64_t begin, int64_t end)
     for (int64_t at = begin; at < end; at += ASSAY__BLOCK) {
         int64_t n = end - at < ASSAY__BLOCK ? end - at : ASSAY__BLOCK;
 
-        assay__load_longs(f->t, at, n, v);
+        assay_load_int_n(f->t, at, n, v);
         assay_rng_fill(f->key, 3 * (uint64_t)at, 3 * (size_t)n, w);
         for (int64_t k = 0; k < n; k++)
             v[k] = pair(f, v[k], w[3 * k], (uint64_t)w[3 * k + 1] << 32 | w[3 * k + 2]);
-        assay__store_longs(f->t, at, n, v);
+        assay_store_int_n(f->t, at, n, v);
     }
 }
 
@@ -241,7 +240,7 @@ static void range(void *ctx, int64_t begin, int64_t end)
         assay__broadcast_load_longs(&j->x[X2], at, n, x2);
         for (int64_t k = 0; k < n; k++)
             x1[k] = (int64_t)euclid(magnitude(x1[k]), magnitude(x2[k]));
-        assay__store_longs(j->y, at, n, x1);
+        assay_store_int_n(j->y, at, n, x1);
     }
 }
 

@@ -3,7 +3,6 @@
 #include "ops/index.h"
 
 #include "assay/case.h"
-#include "ops/longs.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -16,11 +15,11 @@ void assay__panel_ints(const struct assay__panel *p, const struct assay_tensor *
                        int64_t k, int64_t m, int64_t *v)
 {
     if (p->width == p->inner) {
-        assay__load_longs(t, assay__panel_at(p, n, k), m * p->width, v);
+        assay_load_int_n(t, assay__panel_at(p, n, k), m * p->width, v);
         return;
     }
     for (int64_t i = 0; i < m; i++)
-        assay__load_longs(t, assay__panel_at(p, n, k + i), p->width, v + i * p->width);
+        assay_load_int_n(t, assay__panel_at(p, n, k + i), p->width, v + i * p->width);
 }
 
 void assay__pick(void *dst, const void *x, const int64_t *at, int64_t n, size_t size)
@@ -93,7 +92,7 @@ static void scan_pieces(void *ctx, int64_t begin, int64_t end)
             int64_t m = last - at < BLOCK ? last - at : BLOCK;
             uint64_t out = 0;
 
-            assay__load_longs(s->t, at, m, v);
+            assay_load_int_n(s->t, at, m, v);
             for (int64_t k = 0; k < m; k++)
                 out |= (uint64_t)v[k] | (uint64_t)(s->n - 1 - v[k]); /* sign bit: out of range */
             for (int64_t k = 0; k < m && out >> 63 && s->bad[i] < 0; k++)

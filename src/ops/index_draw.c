@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* index_draw.c: how indices are drawn. */
 #include "ops/index.h"
-#include "ops/longs.h"
 
 #include "assay/case.h"
 
@@ -185,7 +184,7 @@ static void fill_range(void *ctx, int64_t begin, int64_t end)
             k = k + 1 < j->m ? k + 1 : 0;
             outer += k == 0;
         }
-        assay__store_longs(j->t, at, n, v);
+        assay_store_int_n(j->t, at, n, v);
     }
 }
 

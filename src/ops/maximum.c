@@ -9,7 +9,6 @@
 #include "base/clones.h"
 #include "ops/broadcast.h"
 #include "ops/lanes.h"
-#include "ops/longs.h"
 #include "ops/map.h"
 
 #include <math.h>
@@ -101,7 +100,7 @@ static void long_block(const struct job *j, int64_t at, int64_t n)
     assay__broadcast_load_longs(&j->x[X2], at, n, x2);
     for (int64_t k = 0; k < n; k++)
         x1[k] = x2[k] > x1[k] ? x2[k] : x1[k];
-    assay__store_longs(j->y, at, n, x1);
+    assay_store_int_n(j->y, at, n, x1);
 }
 
 static void range(void *ctx, int64_t begin, int64_t end)

@@ -11,7 +11,6 @@
 #include "assay/op.h"
 
 #include "ops/index.h"
-#include "ops/longs.h"
 #include "ops/map.h"
 #include "ops/sample.h"
 
@@ -268,9 +267,9 @@ static void move(const struct job *j, union sums *s, int64_t at, int64_t n, int6
     else if (j->is_float)
         assay_load_n(j->data, at, n, s->f + to);
     else if (store)
-        assay__store_longs(j->y, at, n, s->i + to);
+        assay_store_int_n(j->y, at, n, s->i + to);
     else
-        assay__load_longs(j->data, at, n, s->i + to);
+        assay_load_int_n(j->data, at, n, s->i + to);
 }
 
 /* All of a window, in runs of elements that lie side by side. */

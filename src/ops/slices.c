@@ -2,6 +2,8 @@
 /* slices.c: loops along one axis. */
 #include "ops/slices.h"
 
+#include <math.h>
+
 /* Elements that one thread takes at a time, at least. */
 enum { GRAIN = 1 << 14 };
 
@@ -73,4 +75,22 @@ void assay__panel_store(const struct assay__panel *p, const struct assay_tensor 
     }
     for (int64_t i = 0; i < m; i++)
         assay_store_n(t, assay__panel_at(p, n, k + i), p->width, v + i * p->width);
+}
+
+void assay__panel_max(const struct assay__panel *p, const struct assay_tensor *t, double *max)
+{
+    double v[ASSAY__PANEL];
+
+    for (int l = 0; l < p->width; l++)
+        max[l] = -INFINITY;
+    for (int64_t k = 0, m; k < p->n; k += m) {
+        m = assay__panel_steps(p, k);
+        assay__panel_load(p, t, p->n, k, m, v);
+        for (int64_t i = 0; i < m; i++)
+            for (int l = 0; l < p->width; l++) {
+                double x = v[i * p->width + l];
+
+                max[l] = x > max[l] || isnan(x) ? x : max[l];
+            }
+    }
 }

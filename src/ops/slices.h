@@ -53,4 +53,7 @@ void assay__panel_load(const struct assay__panel *p, const struct assay_tensor *
 void assay__panel_store(const struct assay__panel *p, const struct assay_tensor *t, int64_t n,
                         int64_t k, int64_t m, const double *v);
 
+/* The largest element of each slice of a panel of t; NaN wins, -Inf of none. */
+void assay__panel_max(const struct assay__panel *p, const struct assay_tensor *t, double *max);
+
 #endif

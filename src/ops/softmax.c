@@ -127,30 +127,12 @@ static double power(const struct assay_args *a, double x, double top)
     return assay_round(a, ASSAY_F32, exp(assay_round(a, ASSAY_F32, x - top)));
 }
 
-static void find_tops(const struct job *j, const struct assay__panel *p, double *top)
-{
-    double v[ASSAY__PANEL];
-
-    for (int i = 0; i < p->width; i++)
-        top[i] = -INFINITY;
-    for (int64_t k = 0, m; k < p->n; k += m) {
-        m = assay__panel_steps(p, k);
-        assay__panel_load(p, j->x, p->n, k, m, v);
-        for (int64_t s = 0; s < m; s++)
-            for (int i = 0; i < p->width; i++) {
-                double x = v[s * p->width + i];
-
-                top[i] = x > top[i] || isnan(x) ? x : top[i];
-            }
-    }
-}
-
 static void body(void *ctx, const struct assay__panel *p)
 {
     const struct job *j = ctx;
     double v[ASSAY__PANEL], top[ASSAY__WIDTH], sum[ASSAY__WIDTH] = { 0 };
 
-    find_tops(j, p, top);
+    assay__panel_max(p, j->x, top);
     for (int64_t k = 0, m; k < p->n; k += m) {
         m = assay__panel_steps(p, k);
         assay__panel_load(p, j->x, p->n, k, m, v);

@@ -9,7 +9,6 @@
 
 #include "ops/index.h"
 #include "ops/lanes.h"
-#include "ops/longs.h"
 #include "ops/map.h"
 #include "ops/sample.h"
 
@@ -149,10 +148,10 @@ static void empty_some(const struct assay_tensor *ids, int64_t segments)
         return;
     for (int64_t at = 0, m; at < ids->shape[0]; at += m) {
         m = ids->shape[0] - at < ASSAY__BLOCK ? ids->shape[0] - at : ASSAY__BLOCK;
-        assay__load_longs(ids, at, m, v);
+        assay_load_int_n(ids, at, m, v);
         for (int64_t k = 0; k < m; k++)
             v[k] -= v[k] % EVERY == 1 && v[k] < segments - 1;
-        assay__store_longs(ids, at, m, v);
+        assay_store_int_n(ids, at, m, v);
     }
 }
 
@@ -302,7 +301,7 @@ static void add_rows(const struct job *j, const struct assay__window *w, union s
 
     for (int64_t k = 0, m; k < p->n; k += m) {
         m = assay__panel_steps(p, k);
-        assay__load_longs(j->ids, k, m, ids);
+        assay_load_int_n(j->ids, k, m, ids);
         if (whole)
             load(j, p, k, m, v, u);
         for (int64_t i = 0; i < m; i++) {
@@ -332,7 +331,7 @@ static void window(void *ctx, const struct assay__window *w)
         if (j->is_float)
             assay_store_n(j->y, at, width, s.f + r * width);
         else
-            assay__store_longs(j->y, at, width, s.i + r * width);
+            assay_store_int_n(j->y, at, width, s.i + r * width);
     }
 }
 

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* longs.c: runs of elements of integer tensors. */
-#include "ops/longs.h"
+/* tensor_ints.c: runs of elements of integer tensors, exact where doubles are not. */
+#include "assay/tensor.h"
 
 #include <string.h>
 
-void assay__load_longs(const struct assay_tensor *t, int64_t i, int64_t n, int64_t *dst)
+void assay_load_int_n(const struct assay_tensor *t, int64_t i, int64_t n, int64_t *dst)
 {
     const void *from = (const char *)t->data + (size_t)i * assay_dtype_size(t->dtype);
     const int8_t *i8 = from;
+    const uint8_t *u8 = from;
     const int16_t *i16 = from;
     const int32_t *i32 = from;
 
@@ -15,6 +16,11 @@ void assay__load_longs(const struct assay_tensor *t, int64_t i, int64_t n, int64
     case ASSAY_I8:
         for (int64_t k = 0; k < n; k++)
             dst[k] = (int)i8[k];
+        break;
+    case ASSAY_U8:
+    case ASSAY_BOOL:
+        for (int64_t k = 0; k < n; k++)
+            dst[k] = u8[k];
         break;
     case ASSAY_I16:
         for (int64_t k = 0; k < n; k++)
@@ -34,7 +40,7 @@ void assay__load_longs(const struct assay_tensor *t, int64_t i, int64_t n, int64
     }
 }
 
-void assay__store_longs(const struct assay_tensor *t, int64_t i, int64_t n, const int64_t *src)
+void assay_store_int_n(const struct assay_tensor *t, int64_t i, int64_t n, const int64_t *src)
 {
     void *to = (char *)t->data + (size_t)i * assay_dtype_size(t->dtype);
     uint8_t *i8 = to;
