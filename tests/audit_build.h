@@ -20,9 +20,9 @@
 #else
 #define COMPILE_MACHINE ""
 #endif
-#define COMPILE                                                                       \
-    " -O3 -march=native -fPIC -fno-math-errno -fno-trapping-math -ffp-contract=fast " \
-    "-w" COMPILE_MACHINE " -I"
+#define COMPILE                                                    \
+    " -O3 -march=native -fPIC -fno-math-errno -fno-trapping-math " \
+    "-ffp-contract=fast" COMPILE_MACHINE " -I"
 
 static char folder[] = "/tmp/assay-audit-XXXXXX";
 static bool have_c, have_cxx;
@@ -83,10 +83,12 @@ static inline uint8_t *build_text(bool cxx, const char *text, const char *flags,
                                   const char *libraries, size_t *len)
 {
     const char *name = text[0] == '/' ? text : cxx ? "kernel.cc" : "kernel.c";
+    char all[256];
 
+    snprintf(all, sizeof all, "-w %s", flags);
     if (name != text)
         write_file(name, text, strlen(text));
-    return build(cxx ? "g++ -std=c++17" : "gcc -std=gnu11", folder, flags, name, "exp", libraries,
+    return build(cxx ? "g++ -std=c++17" : "gcc -std=gnu11", folder, all, name, "exp", libraries,
                  len);
 }
 

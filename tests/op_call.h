@@ -134,4 +134,51 @@ static inline void refused(struct call *k, const char *reason)
     end(k);
 }
 
+/* Native reference and golden have the same bits on one thread and on two; the golden's results are
+ * left in the call. */
+static inline void same_on_two_threads(struct call *k)
+{
+    struct assay_slot one[ASSAY_MAX_OUT];
+    struct assay_err err;
+
+    if (make(k))
+        fail_msg("%s", k->err.text);
+    for (int native = 1; native >= 0; native--) {
+        k->args.n_threads = 1;
+        T_OK(assay_golden_run(one, k->c.op, &k->args, native, &k->arena, &err));
+        k->args.n_threads = 2;
+        T_OK(assay_golden_run(k->want, k->c.op, &k->args, native, &k->arena, &err));
+        for (int o = 0; o < assay_op_n_out(k->c.op); o++)
+            for (int64_t t = 0; t < one[o].n; t++)
+                assert_memory_equal(one[o].t[t].data, k->want[o].t[t].data,
+                                    (size_t)assay_numel(&one[o].t[t]) *
+                                        assay_dtype_size(one[o].t[t].dtype));
+    }
+}
+
+/* Values of both signs and many sizes, which add up inexactly. */
+static inline void odd_values(struct call *k, int i, enum assay_dtype d, int rank,
+                              const int64_t *shape)
+{
+    const struct assay_tensor *t;
+
+    in_shape(k, i, d, rank, shape, NULL);
+    t = &k->data[i].t[k->c.in[i].n - 1];
+    for (int64_t e = 0, n = assay_numel(t); e < n; e++)
+        assay_store(t, e, (double)((e * 2654435761) % 2003 - 1001) / 37);
+}
+
+static inline void ints_of(struct call *k, const char *name, const int64_t *v, int64_t n)
+{
+    attr(k, name)->ints = (struct assay_ints){ v, n };
+}
+
+static inline void tensor_is(const struct assay_tensor *t, const double *want, int64_t n)
+{
+    assert_int_equal(assay_numel(t), n);
+    for (int64_t i = 0; i < n; i++)
+        if (assay_load(t, i) != want[i])
+            fail_msg("element %lld is %.17g, want %.17g", (long long)i, assay_load(t, i), want[i]);
+}
+
 #endif

@@ -39,10 +39,12 @@ look()
     pkg-config --exists jansson 2>/dev/null || required="$required libjansson-dev"
     pkg-config --exists libmd 2>/dev/null || required="$required libmd-dev"
 
-    # Without these a feature is missing: official suites, trusted runs, unit tests, C++ kernels.
+    # Without these a feature is missing: official suites, trusted runs, unit tests, fast goldens of
+    # matrix products, C++ kernels.
     pkg-config --exists yaml-0.1 2>/dev/null || optional="$optional libyaml-dev"
     pkg-config --exists libseccomp 2>/dev/null || optional="$optional libseccomp-dev"
     pkg-config --exists cmocka 2>/dev/null || optional="$optional libcmocka-dev"
+    pkg-config --exists openblas 2>/dev/null || optional="$optional libopenblas-dev"
     have "$cxx" || optional="$optional $(package_of "$cxx")"
     if [ "${1:-}" = --lint ]; then
         for tool in clang-format clang-tidy cppcheck shellcheck; do

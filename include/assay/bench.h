@@ -6,6 +6,7 @@
 #define ASSAY_BENCH_H
 
 #include "assay/case.h"
+#include "assay/hidden.h"
 #include "assay/result.h"
 
 enum { ASSAY_PATH_MAX = 4096 };
@@ -35,7 +36,10 @@ struct assay_run_options {
     const char *suite;                 /* official task tree, NULL: own cases */
     const struct assay_op *const *ops; /* NULL-terminated selection */
     bool ops_as_found; /* leave out those that the suite does not have; else they are an error */
-    const char *cases; /* "public", "exp/3,exp/4"; NULL: public */
+    const char *cases; /* "public", "hidden", "all", "exp/3,exp/1004"; NULL: public */
+    const struct assay_hidden_seed *hidden; /* NULL: there are no hidden cases */
+    int n_hidden;                           /* of each operator */
+    int shard, n_shards; /* only the shard-th of n parts, from 1; 0 of 0: all cases */
     enum assay_rules rules;
     int threads; /* granted to kernels, >= 1 */
     bool timing;
@@ -64,7 +68,8 @@ enum assay_status assay_bench_load(struct assay_suite *s, const struct assay_hom
                                    bool ops_as_found, struct assay_err *err);
 /* Operators of an official task tree that this program does not have. */
 int assay_bench_n_foreign(const char *suite);
-/* Is the case named by a selection ("exp/3,exp/4"; NULL, "public", "all": every one)? */
+/* Is the case named by a selection ("exp/3,exp/4"; NULL, "public", "hidden", "all": every one of
+ * the suite)? */
 bool assay_bench_selected(const char *selection, const struct assay_case *c);
 /* ASSAY_INVALID for a selection that names a case which the suite does not have. */
 enum assay_status assay_bench_check_selection(const char *selection, const struct assay_suite *s,
@@ -82,10 +87,11 @@ enum assay_status assay_bench_run(struct assay_result *r, const struct assay_run
 
 /* One case, unlocked and never scored: builds with debug information, runs it once under `wrap` (a
  * NULL-terminated argv prefix such as { "gdb", "--args", NULL }; NULL: none), judges it and writes
- * tensors as .npy into dump (NULL: no). */
+ * tensors as .npy into dump (NULL: no). Hidden cases come from the folder `revealed` (NULL: none).
+ */
 enum assay_status assay_bench_debug(struct assay_row *row, const struct assay_run_options *o,
-                                    int case_id, char *const *wrap, const char *dump,
-                                    struct assay_err *err);
+                                    int case_id, const char *revealed, char *const *wrap,
+                                    const char *dump, struct assay_err *err);
 
 /* Goldens against vectors recorded elsewhere: one line per case on out, totals last. n_failed and
  * n_cases are counted over ops (NULL-terminated). */

@@ -97,13 +97,12 @@ enum assay_status assay_cases_print(struct assay_text *out, const struct assay_s
                                     const struct assay_op *op, struct assay_err *err);
 /* One case of that file: an object on one line, without a line end. */
 void assay_case_json(const struct assay_case *c, struct assay_text *out);
-/*
- * SHA-256 (hex) over what n cases are, so that two programs can tell whether they mean the same.
- * Hashed is a text of one line a case, in the order given: the operator's name, a blank, and the
- * object of assay_case_json() without its note. Whatever changes a call (id, class, policy, dtypes,
- * shapes, ranges, attributes, defaults too) changes the hash; notes and published figures do not.
- * ASSAY_NOMEM only.
- */
+/* What n cases are, a line each in the order given: the operator's name, a blank, and the object of
+ * assay_case_json() without its note. */
+void assay_cases_text(struct assay_text *out, const struct assay_case *const *cases, int n);
+/* SHA-256 (hex) over that text, so that two programs can tell whether they mean the same. Whatever
+ * changes a call (id, class, policy, dtypes, shapes, ranges, attributes, defaults too) changes the
+ * hash; notes and published figures do not. ASSAY_NOMEM only. */
 enum assay_status assay_cases_hash(char hash[65], const struct assay_case *const *cases, int n,
                                    struct assay_err *err);
 

@@ -75,5 +75,7 @@ enum assay_status assay_file_write(const char *path, const void *data, size_t le
  * depends on n and grain only, so results do not depend on the thread count. */
 typedef void (*assay_range_fn)(void *ctx, int64_t begin, int64_t end);
 void assay_parallel(int64_t n, int64_t grain, int n_threads, assay_range_fn body, void *ctx);
+/* The most threads that it uses for a given n_threads: how many bodies run at the same time. */
+int assay_parallel_threads(int n_threads);
 
 #endif

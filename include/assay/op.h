@@ -32,6 +32,8 @@ enum assay_param_flags {
         1 << 2, /* output: shape[0] depends on the data; infer gives the capacity */
     ASSAY_PARAM_UNJUDGED = 1 << 3, /* output: must be written, is not compared */
     ASSAY_PARAM_INDEX = 1 << 4,    /* output of indices, judged by what it points at: see .index */
+    ASSAY_PARAM_NO_NAN = 1 << 5,   /* input: never NaN, for which there is no result */
+    ASSAY_PARAM_UPSTREAM_FREE = 1 << 6, /* output: rules `upstream` do not compare it */
 };
 
 /* How an index output is judged: gather(input, dim, index) must equal the values output, or, where
@@ -43,6 +45,12 @@ struct assay_index_rule {
     int values_out;
     bool reduce_max; /* without values_out: compare with amax (true) or amin */
     bool distinct;
+    /* Where values are computed from the input: what such a value would be, had it been computed
+     * from `to` in place of `from`. With it, indices are judged by the values that they would have,
+     * against the golden's and within their tolerance. NULL: values are elements of the input. */
+    double (*moved)(double value, double from, double to);
+    int mask_in; /* beside moved: input of bools, one a line; if true, the golden's index; 0: none
+                  */
 };
 
 struct assay_param {
@@ -107,6 +115,7 @@ struct assay_args {
     struct assay_slot out[ASSAY_MAX_OUT];
     struct assay_value attr[ASSAY_MAX_ATTR];
     bool native;               /* the same-precision run: assay_round() rounds */
+    enum assay_dtype coarse;   /* of mutants: what it rounds to in place of float32; 0: float32 */
     int n_threads;             /* for assay_parallel, 0 = all */
     struct assay_arena *arena; /* scratch of the call; never malloc */
 };
@@ -114,7 +123,7 @@ struct assay_args {
 /* The rounding hook: v in the golden, v rounded once to d in the native run. */
 static inline double assay_round(const struct assay_args *a, enum assay_dtype d, double v)
 {
-    return a->native ? assay_round_to(d, v) : v;
+    return a->native ? assay_round_to(d == ASSAY_F32 && a->coarse ? a->coarse : d, v) : v;
 }
 
 /* ---- work model ------------------------------------------------------------------------------ */
@@ -166,6 +175,12 @@ struct assay_tol {
     double tau;
 };
 
+/* A mutant of the golden (see adequacy.h) that no case can tell from honest kernels, or that is no
+ * fault under the contract: its name, or its name and target, "swapped x1 x2", and why. */
+struct assay_spared {
+    const char *mutant, *why; /* NULL ends a table */
+};
+
 /* ---- making cases ---------------------------------------------------------------------------- */
 
 struct assay_case;
@@ -184,6 +199,8 @@ struct assay_sampler {
 };
 uint64_t assay_sample_below(struct assay_sampler *s, uint64_t n);
 double assay_sample_between(struct assay_sampler *s, double lo, double hi);
+/* v with two significant digits, as a person would write it. */
+double assay_sample_figure(double v);
 /* A shape of the given rank and about that many elements; innermost extent as s->unaligned asks for
  * this dtype. */
 struct assay_shape;
@@ -233,6 +250,8 @@ struct assay_op {
      * typical vector program does: adds to the CUBE and VEC units and may change [MTE2] and [MTE3],
      * which start as the bytes of the contract. NULL: bytes only. */
     void (*work_npu)(const struct assay_args *a, struct assay_work *w);
+
+    const struct assay_spared *spared; /* NULL: none */
 
     /* The official reference computes in float32 in its fp64 run (conform compares at that
      * accuracy and says so). */

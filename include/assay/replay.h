@@ -66,6 +66,7 @@ struct assay_replay_options {
     const struct assay_op *op;
     int case_id;
     const char *submission, *suite; /* folders; NULL: as recorded */
+    const char *revealed;           /* folder of revealed cases, for a hidden one; NULL: none */
     const char *dump;               /* folder for tensors, NULL: none are written */
     bool shrink;
     struct assay_shrink_limits limits; /* of shrinking */

@@ -96,6 +96,7 @@ struct assay_manifest {
     char name[64], author[64], model[64]; /* what the submission says of itself; may be empty */
     char compiler[128], cpu[128], kernel[128], date[32];
     char harness[65];           /* SHA-256 of assay and assay-child, hex */
+    char sources[65];           /* SHA-256 of the submission's files, hex; empty: not known */
     char target[16], trust[64]; /* "B: seccomp, ..." ; "none" marks the run untrusted */
     bool trusted; /* every process was locked in; see assay_result_trusted() for the whole run */
     enum assay_rules rules;
@@ -105,12 +106,26 @@ struct assay_manifest {
     bool seed_given; /* --seed: a debugging run, marked */
     uint64_t seed;
     char cases[256]; /* the selection, as given */
-    char policy[8];  /* "case": that of each case, else "cold" or "warm" for all */
+    char hidden[65]; /* the hash that commits to the hidden cases, hex; empty: there are none */
+    int n_hidden;    /* of each operator */
+    int shard;       /* which of n_shards parts, from 1; 0 of n: n parts merged; 0 of 0: all */
+    int n_shards;
+    int n_planned;  /* cases of all parts together; 0: not recorded */
+    char policy[8]; /* "case": that of each case, else "cold" or "warm" for all */
+};
+
+/* Where a part of a merged result was measured. */
+struct assay_part {
+    int shard, n_cases, cores;
+    char cpu[128], kernel[128], compiler[128], date[32], harness[65];
+    double wall_s;
 };
 
 struct assay_result {
     struct assay_manifest manifest;
-    struct assay_machine machine;
+    struct assay_machine machine; /* of a merged result, that of its first part */
+    struct assay_part *parts;     /* of a merged result, in order of the shards */
+    int n_parts;
     struct assay_build_row *builds; /* one an operator, in order of the run */
     int n_builds;
     struct assay_row *rows; /* grouped by operator in the same order */
@@ -207,5 +222,15 @@ enum assay_status assay_report_json_resume(struct assay_result *r, const char *p
 typedef const struct assay_op *(*assay_op_find_fn)(const char *name);
 enum assay_status assay_result_read(struct assay_result *r, const char *path, assay_op_find_fn find,
                                     struct assay_err *err);
+
+/*
+ * The shards of a run as one result, the same as one run of all cases would give but for times: in
+ * and names (for errors) have n entries and are sorted by shard. ASSAY_INVALID, with the names,
+ * when they are not of the same run (version, submission, suite, cases, rules, policy, baseline,
+ * target, threads, timing, seed), one is missing, double or not complete, or an operator on a seam
+ * was built differently. Nothing is borrowed from in; to be released in any case.
+ */
+enum assay_status assay_result_merge(struct assay_result *out, const struct assay_result **in,
+                                     const char **names, int n, struct assay_err *err);
 
 #endif

@@ -8,6 +8,7 @@
 #include <assay/apply_rotary_pos_emb.h>
 
 #include "blocks.h"
+#include "rotary.h"
 
 struct job {
     const struct assay_view *x, *y, *cos, *sin;
@@ -20,19 +21,6 @@ struct job {
     int64_t length, sequences;
     int each; /* tables for each sequence */
 };
-
-static void rotate_half(float *y, const float *x, const float *c, const float *s, int64_t half)
-{
-    const float *restrict from = x;
-    const float *restrict co = c;
-    const float *restrict si = s;
-    float *restrict to = y;
-
-    for (int64_t k = 0; k < half; k++) {
-        to[k] = from[k] * co[k] - from[k + half] * si[k];
-        to[k + half] = from[k + half] * co[k] + from[k] * si[k];
-    }
-}
 
 static void rotate_interleaved(float *y, const float *x, const float *c, const float *s,
                                int64_t half)
@@ -64,7 +52,7 @@ static void rotate_block(const struct job *j, int64_t first, int64_t row, int64_
         if (j->interleaved)
             rotate_interleaved(to + h * j->size, from + h * j->size, co + angle, si + angle, half);
         else
-            rotate_half(to + h * j->size, from + h * j->size, co + angle, si + angle, half);
+            rotary_half(to + h * j->size, from + h * j->size, co + angle, si + angle, half, 0);
     }
     baseline_store(j->y, at, n * j->size, y);
 }
@@ -89,7 +77,7 @@ static void rotate_long(const struct job *j, int64_t head, int64_t row)
         if (j->interleaved)
             rotate_interleaved(y, x, co, si, n);
         else
-            rotate_half(y, x, co, si, n);
+            rotary_half(y, x, co, si, n, 0);
         if (j->y->dtype == ASSAY_F32) {
             memcpy((float *)j->y->data + a, y, (size_t)n * sizeof *y);
             memcpy((float *)j->y->data + b, y + n, (size_t)n * sizeof *y);

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * dynamic_quant: the largest magnitude of a row is found on the bit patterns: without their sign
- * they are ordered as the numbers are, NaN above all. Quotients are products with 127 / max,
- * rounded by adding a large number.
+ * dynamic_quant: the largest magnitude of a row is found on the bit patterns of its 16-bit numbers,
+ * and only then are they converted.
  */
 #include <assay/dynamic_quant.h>
 
 #include "blocks.h"
-
-#include <float.h>
+#include "quantise.h"
 
 struct job {
     const struct assay_view *x;
@@ -27,15 +25,6 @@ static uint16_t largest(const uint16_t *x, int64_t n)
         most = mag > most ? mag : most;
     }
     return most;
-}
-
-static void quantise(int8_t *y, const float *x, int64_t n, float inverse)
-{
-    const float round = 12582912.0f; /* 1.5 * 2^23 */
-    int8_t *restrict to = y;
-
-    for (int64_t k = 0; k < n; k++)
-        to[k] = (int8_t)(int32_t)(assay_f32_to_bits(x[k] * inverse + round) - 0x4b400000u);
 }
 
 static void body(void *ctx, int64_t begin, int64_t end)
@@ -57,7 +46,7 @@ static void body(void *ctx, int64_t begin, int64_t end)
         for (int64_t k = 0; k < j->n; k += BASELINE_BLOCK) {
             int64_t m = j->n - k < BASELINE_BLOCK ? j->n - k : BASELINE_BLOCK;
 
-            quantise(j->y + at + k, baseline_load(j->x, at + k, m, buf), m, 1.0f / scale);
+            quantise_row(j->y + at + k, baseline_load(j->x, at + k, m, buf), m, scale);
         }
     }
 }

@@ -65,7 +65,7 @@ int assay_gather(const struct assay_call *c)
         return 0;
     if (!baseline_index_init(&j.g, j.index, j.x, a->dim))
         return 1;
-    j.size = baseline_size(j.x);
+    j.size = (int64_t)baseline_size(j.x->dtype);
     j.tile = baseline_index_tile(&j.g, j.size);
     j.tiles = (j.g.len + j.tile - 1) / j.tile;
     baseline_parallel(c, j.g.units * j.tiles, j.g.rows * (j.g.len < j.tile ? j.g.len : j.tile),

@@ -10,15 +10,12 @@
 
 #include "blocks.h"
 #include "half.h"
-#include "tile.h"
+#include "lanes.h"
 
 #include <math.h>
 
-enum { POINTS = 64, MOST = 16, LANES = TILE_EDGE, TAPS = 8, OUTSIDE = -1 };
+enum { POINTS = LANES_POINTS, MOST = 16, TAPS = 8, OUTSIDE = -1 };
 enum { FAR_OUT = -(1 << 29), MAX_VOXELS = 1 << 29 }; /* three of the first are negative, too */
-
-/* One voxel in LANES channels. */
-typedef float lanes __attribute__((vector_size(LANES * sizeof(float)), aligned(4), may_alias));
 
 struct job {
     const struct grid_sampler_3d_attrs *a;
@@ -228,62 +225,19 @@ static void look_up_body(void *ctx, int64_t begin, int64_t end)
     }
 }
 
-/* LANES channels from c on, turned: from n elements a row to voxel by voxel. What is turned behind
- * the last voxel is overwritten later. */
-static void lay_out(const struct job *j, int64_t first, int64_t n, int c)
-{
-    int64_t at = (j->batch * j->channels + j->first + c) * j->voxels + first;
-    float *to = j->volume + first * j->width + c;
-    float row[LANES][POINTS];
-
-    if (j->x->dtype == ASSAY_F32 && c + LANES <= j->used && n == POINTS) {
-        for (int64_t i = 0; i < n; i += LANES)
-            tile_turn(to + i * j->width, j->width, (const float *)j->x->data + at + i, j->voxels);
-        return;
-    }
-    for (int k = 0; k < LANES; k++) {
-        bool there = c + k < j->used;
-        const float *x = there ? baseline_load(j->x, at + k * j->voxels, n, row[k]) : row[k];
-
-        if (x != row[k])
-            memcpy(row[k], x, (size_t)n * sizeof *x);
-        for (int64_t i = there ? n : 0; i < POINTS; i++)
-            row[k][i] = 0.0f;
-    }
-    for (int64_t i = 0; i < n; i += LANES)
-        tile_turn(to + i * j->width, j->width, &row[0][i], POINTS);
-}
-
 static void lay_out_body(void *ctx, int64_t begin, int64_t end)
 {
     const struct job *j = ctx;
 
+    /* what comes behind the last voxel is overwritten later */
     for (int64_t b = begin; b < end; b++) {
-        int64_t left = j->voxels - b * POINTS;
+        int64_t first = b * POINTS, left = j->voxels - first;
 
         for (int c = 0; c < j->width; c += LANES)
-            lay_out(j, b * POINTS, left < POINTS ? left : POINTS, c);
+            lanes_take(j->x, (j->batch * j->channels + j->first + c) * j->voxels + first, j->voxels,
+                       j->used - c, left < POINTS ? left : POINTS, j->volume + first * j->width + c,
+                       j->width);
     }
-}
-
-/* The way back: from n points of LANES channels to a row a channel. */
-static void put_rows(const struct job *j, int64_t first, int64_t n, int c, const float *mixed)
-{
-    int64_t at = (j->batch * j->channels + j->first + c) * j->points + first;
-    float row[LANES][POINTS];
-
-    if (j->y->dtype == ASSAY_F32 && c + LANES <= j->used && n == POINTS) {
-        for (int64_t i = 0; i < n; i += LANES)
-            tile_turn((float *)j->y->data + at + i, j->points, mixed + i * j->width + c, j->width);
-        return;
-    }
-    for (int64_t i = 0; i < n; i += LANES)
-        tile_turn(&row[0][i], POINTS, mixed + i * j->width + c, j->width);
-    for (int k = 0; k < LANES && c + k < j->used; k++, at += j->points)
-        if (j->y->dtype == ASSAY_F32)
-            memcpy((float *)j->y->data + at, row[k], (size_t)n * sizeof *row[k]);
-        else
-            baseline_store(j->y, at, n, row[k]);
 }
 
 /* The channels of each point of a block, point by point. */
@@ -330,7 +284,8 @@ static void mix_body(void *ctx, int64_t begin, int64_t end)
         else
             mix_two_lanes(j->volume, &t, n, mixed);
         for (int c = 0; c < j->width; c += LANES)
-            put_rows(j, first, n, c, mixed);
+            lanes_put(j->y, (j->batch * j->channels + j->first + c) * j->points + first, j->points,
+                      j->used - c, n, mixed + c, j->width);
     }
 }
 

@@ -187,7 +187,7 @@ int assay_scatter(const struct assay_call *c)
                      .reduce = a->reduce,
                      .scratch = c->scratch };
 
-    j.size = baseline_size(j.y);
+    j.size = (int64_t)baseline_size(j.y->dtype);
     baseline_parallel(c, baseline_numel(j.y), 1, copy, &j);
     if (baseline_numel(j.updates) == 0)
         return 0;

@@ -10,16 +10,6 @@ struct job {
     int64_t half, pieces; /* elements of a run, and blocks that it is cut into */
 };
 
-static void gated(float *y, const float *gate, const float *up, int64_t n)
-{
-    const float *restrict a = gate;
-    const float *restrict b = up;
-    float *restrict to = y;
-
-    for (int64_t k = 0; k < n; k++)
-        to[k] = a[k] / (1.0f + vec_exp(-a[k])) * b[k];
-}
-
 static void body(void *ctx, int64_t begin, int64_t end)
 {
     const struct job *j = ctx;
@@ -30,8 +20,8 @@ static void body(void *ctx, int64_t begin, int64_t end)
         int64_t n = j->half - first < BASELINE_BLOCK ? j->half - first : BASELINE_BLOCK;
         int64_t from = run * 2 * j->half + first, to = run * j->half + first;
 
-        gated(baseline_target(j->y, to, y), baseline_load(j->x, from, n, a),
-              baseline_load(j->x, from + j->half, n, b), n);
+        vec_gate(baseline_target(j->y, to, y), baseline_load(j->x, from, n, a),
+                 baseline_load(j->x, from + j->half, n, b), n);
         baseline_store(j->y, to, n, y);
     }
 }

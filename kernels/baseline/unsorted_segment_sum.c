@@ -65,7 +65,7 @@ static void add_i64(uint64_t *restrict sum, const uint64_t *restrict x, int64_t 
 /* Rows come in no order that the processor could foresee. */
 static void fetch(const struct job *j, int64_t k, int64_t first, int64_t n)
 {
-    int64_t size = baseline_size(j->data);
+    int64_t size = (int64_t)baseline_size(j->data->dtype);
     const char *row;
 
     if (k >= j->rows)

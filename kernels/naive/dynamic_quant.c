@@ -3,8 +3,7 @@
 #include <assay/dynamic_quant.h>
 
 #include "elem.h"
-
-#include <math.h>
+#include "quant.h"
 
 int assay_dynamic_quant(const struct assay_call *c)
 {
@@ -16,17 +15,11 @@ int assay_dynamic_quant(const struct assay_call *c)
     for (int64_t row = 0, rows = elem_count(x) / d; row < rows; row++) {
         double max = 1e-12;
 
-        for (int64_t i = 0; i < d; i++) {
-            double v = fabs(elem_get(x, row * d + i));
-
-            max = v > max || isnan(v) ? v : max;
-        }
+        for (int64_t i = 0; i < d; i++)
+            max = quant_max(max, elem_get(x, row * d + i));
         scale[row] = (float)(max / 127);
-        for (int64_t i = 0; i < d; i++) {
-            double q = rint(elem_get(x, row * d + i) / (max / 127));
-
-            y[row * d + i] = isnan(q) ? 0 : (int8_t)q;
-        }
+        for (int64_t i = 0; i < d; i++)
+            y[row * d + i] = quant_int8(elem_get(x, row * d + i), max / 127);
     }
     return 0;
 }

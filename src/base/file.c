@@ -3,8 +3,10 @@
 #include "base/file.h"
 #include "assay/memory.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -187,4 +189,36 @@ enum assay_status assay_file_write(const char *path, const void *data, size_t le
     struct assay__part part = { data, len };
 
     return assay__file_write_parts(path, &part, 1, err);
+}
+
+/* ".1234.0.tmp" after the name of the file, of a process that is no more. */
+static bool is_left_over(const char *name, const char *file)
+{
+    size_t n = strlen(file);
+    char end[8] = "";
+    long pid;
+    int i;
+
+    if (strncmp(name, file, n) != 0 || sscanf(name + n, ".%ld.%d.%7s", &pid, &i, end) != 3)
+        return false;
+    return !strcmp(end, "tmp") && pid > 0 && kill((pid_t)pid, 0) && errno == ESRCH;
+}
+
+void assay__file_left_over(const char *path)
+{
+    const char *slash = strrchr(path, '/'), *file = slash ? slash + 1 : path;
+    char *dir = assay_strdup(path);
+    const struct dirent *e;
+    DIR *d;
+
+    if (!dir)
+        return;
+    dir[file - path] = 0;
+    d = opendir(dir[0] ? dir : ".");
+    while (d && (e = readdir(d)) != NULL)
+        if (is_left_over(e->d_name, file))
+            (void)unlinkat(dirfd(d), e->d_name, 0);
+    if (d)
+        closedir(d);
+    free(dir);
 }

@@ -14,4 +14,8 @@ struct assay__part {
 enum assay_status assay__file_write_parts(const char *path, const struct assay__part *parts, int n,
                                           struct assay_err *err);
 
+/* Removes what assay_file_write() left beside path in processes that were killed while they wrote.
+ * Only one process writes to path: those of living ones are spared, on this machine. */
+void assay__file_left_over(const char *path);
+
 #endif

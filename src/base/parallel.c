@@ -39,6 +39,13 @@ static int n_cores(void)
     return sched_getaffinity(0, sizeof set, &set) ? 1 : CPU_COUNT(&set);
 }
 
+int assay_parallel_threads(int n_threads)
+{
+    int n = n_threads > 0 ? n_threads : n_cores();
+
+    return n < MAX_THREADS ? n : MAX_THREADS;
+}
+
 void assay_parallel(int64_t n, int64_t grain, int n_threads, assay_range_fn body, void *ctx)
 {
     struct loop l = { .body = body, .ctx = ctx, .n = n, .grain = grain > 0 ? grain : 1 };
@@ -48,12 +55,10 @@ void assay_parallel(int64_t n, int64_t grain, int n_threads, assay_range_fn body
     if (n <= 0)
         return;
     l.n_pieces = (n - 1) / l.grain + 1;
-    if (l.n_pieces > 1 && n_threads <= 0)
-        n_threads = n_cores();
+    if (l.n_pieces > 1)
+        n_threads = assay_parallel_threads(n_threads);
     if (n_threads > l.n_pieces)
         n_threads = (int)l.n_pieces;
-    if (n_threads > MAX_THREADS)
-        n_threads = MAX_THREADS;
     /* The caller works too. A thread that cannot be had only costs time: its share stays with the
      * others. */
     while (n_started < n_threads - 1 && !pthread_create(&threads[n_started], NULL, work, &l))

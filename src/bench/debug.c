@@ -3,6 +3,7 @@
  * scored. */
 #include "assay/bench.h"
 
+#include "bench/hide.h"
 #include "bench/one_case.h"
 
 #include <math.h>
@@ -51,9 +52,25 @@ static enum assay_status open_and_build(struct debug *d, char *const *wrap, stru
     return ASSAY_OK;
 }
 
+/* A revealed case has the inputs of the run whose report names the seed. */
+static enum assay_status load_case(struct debug *d, int case_id, const char *revealed,
+                                   struct assay_err *err)
+{
+    const struct assay_run_options *o = d->o;
+    struct assay_hidden_seed secret;
+
+    if (revealed) {
+        ASSAY_TRY(assay__load_revealed(&d->suite, &secret, revealed, o->ops[0], err));
+        d->one.seed = assay_hidden_inputs(&secret, d->one.seed);
+    } else {
+        ASSAY_TRY(assay_bench_load(&d->suite, o->home, o->suite, o->ops, false, err));
+    }
+    return assay__find_case(&d->one.c, &d->suite, o->ops[0], case_id, err);
+}
+
 enum assay_status assay_bench_debug(struct assay_row *row, const struct assay_run_options *o,
-                                    int case_id, char *const *wrap, const char *dump_dir,
-                                    struct assay_err *err)
+                                    int case_id, const char *revealed, char *const *wrap,
+                                    const char *dump_dir, struct assay_err *err)
 {
     struct debug *d = assay_alloc_zero(sizeof *d);
     enum assay_status st;
@@ -68,9 +85,7 @@ enum assay_status assay_bench_debug(struct assay_row *row, const struct assay_ru
                                 .seed = o->seed_given ? o->seed : assay_seed_draw(),
                                 .timeout_s = d->wrapped ? 1e9 : 60 };
     *row = (struct assay_row){ .op = o->ops[0], .case_id = case_id, .hap = NAN };
-    st = assay_bench_load(&d->suite, o->home, o->suite, o->ops, false, err);
-    if (!st)
-        st = assay__find_case(&d->one.c, &d->suite, o->ops[0], case_id, err);
+    st = load_case(d, case_id, revealed, err);
     if (!st)
         st = open_and_build(d, d->wrapped ? wrap : NULL, err);
     if (!st && d->built.compiled)

@@ -5,14 +5,17 @@
 
 #include "base/clock.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-/* The case's arguments as golden and native take them. */
+/* The case's arguments as golden and native take them. Outputs are those of the contract: sizes
+ * that a candidate reported say nothing about how much a reference writes. */
 static struct assay_args reference_args(const struct judged *j, const struct assay_args *args)
 {
     struct assay_args a = *args;
 
+    memcpy(a.out, j->contract, sizeof a.out);
     a.arena = j->scratch;
     a.n_threads = 0;
     return a;
@@ -21,10 +24,13 @@ static struct assay_args reference_args(const struct judged *j, const struct ass
 enum assay_status assay__golden_set(struct judged *j, const struct assay_args *args,
                                     struct assay_err *err)
 {
-    struct assay_args a = reference_args(j, args);
     double t0 = assay__now_s();
+    struct assay_args a;
 
     assay_arena_reset(j->scratch);
+    ASSAY_TRY(assay_case_args(&a, j->c, j->scratch, err));
+    memcpy(j->contract, a.out, sizeof j->contract);
+    a = reference_args(j, args);
     memset(j->want, 0, sizeof j->want);
     memset(j->native, 0, sizeof j->native);
     j->has_native = false;
@@ -41,13 +47,14 @@ enum assay_status assay__judge_set(struct assay_match *match, struct judged *j,
     const struct assay_op *op = j->c->op;
 
     if (!j->has_native) {
-        ASSAY_TRY(assay_judge(match, NULL, j->options->rules, op, &a, a.out, j->want, NULL, err));
+        ASSAY_TRY(
+            assay_judge(match, NULL, j->options->rules, op, &a, args->out, j->want, NULL, err));
         if (!match->needs_native)
             return ASSAY_OK;
         ASSAY_TRY(assay_golden_run(j->native, op, &a, true, j->scratch, err));
         j->has_native = true;
     }
-    return assay_judge(match, NULL, j->options->rules, op, &a, a.out, j->want, j->native, err);
+    return assay_judge(match, NULL, j->options->rules, op, &a, args->out, j->want, j->native, err);
 }
 
 bool assay__take_sizes(struct assay_args *args, const struct assay_op *op,
@@ -103,4 +110,14 @@ const char *assay__damage_text(char *buf, size_t size, const struct assay_op *op
     else
         snprintf(buf, size, "wrote %lld bytes %s output %s", (long long)d->reach, where, p->name);
     return buf;
+}
+
+double assay__call_limit_s(const struct assay_work *w)
+{
+    const double least_s = 10, slow = 8e9; /* operations a second */
+    double ops = 0;
+
+    for (int u = ASSAY_UNIT_FMA_F64; u <= ASSAY_UNIT_TRANS; u++)
+        ops += w->amount[u];
+    return fmax(least_s, ops / slow);
 }

@@ -16,6 +16,7 @@ struct measure_setup {
     const struct assay_case *c;
     const struct assay_built *built[N_ROLES]; /* [BASE] NULL: no timing */
     uint64_t seed;
+    const struct assay_hidden_seed *hidden; /* mixed into the seed of hidden cases; NULL: none */
     bool twice;      /* without timing: two sets, whatever the golden takes, as if timed */
     double *saved_s; /* of the budgets of cases before, updated */
     struct assay_arena *scratch;     /* reset by every case */
@@ -55,6 +56,8 @@ struct judged {
     const struct assay_run_options *options;
     const struct assay_case *c;
     struct assay_arena *scratch; /* of want and native */
+    /* outputs as the contract has them, with room for any size, whatever a candidate reported */
+    struct assay_slot contract[ASSAY_MAX_OUT];
     struct assay_slot want[ASSAY_MAX_OUT], native[ASSAY_MAX_OUT];
     bool has_native;
     double golden_s; /* the last golden took */
@@ -79,6 +82,9 @@ uint64_t assay__outputs_hash(const struct assay_slot *out, int n);
  * the case, assay__case_key(). */
 struct assay_key assay__case_key(uint64_t seed, const struct assay_case *c);
 struct assay_key assay__poison_key(struct assay_key case_key, uint64_t draw, enum role r);
+
+/* How long a call may take at least: 10 s, and what so much work takes a slow kernel. */
+double assay__call_limit_s(const struct assay_work *w);
 
 /* "wrote 8 bytes past output y". Returns buf. */
 const char *assay__damage_text(char *buf, size_t size, const struct assay_op *op,

@@ -45,8 +45,12 @@ enum assay_status assay__one_start(struct one_case *x, struct assay_row *row, st
 enum assay_status assay__one_call(struct one_case *x, const struct assay_draw *d,
                                   struct assay_row *row, struct assay_err *err)
 {
-    const struct assay_block block = { .n_calls = 1, .timeout_s = x->timeout_s };
     const struct assay_op *op = x->c->op;
+    const struct assay_work work = assay_op_work(op, &x->args);
+    const struct assay_block block = {
+        .n_calls = 1,
+        .timeout_s = x->timeout_s > 0 ? x->timeout_s : assay__call_limit_s(&work),
+    };
     struct assay_facts f = { 0 };
 
     assay_session_bind(x->session, op, &x->args, 0);
@@ -128,11 +132,13 @@ enum assay_status assay__one_dump(struct one_case *x, const char *dir, struct as
 {
     struct assay_slot want[ASSAY_MAX_OUT] = { 0 };
     const struct assay_op *op = x->c->op;
-    struct assay_args a = x->args;
+    struct assay_args a = x->args, contract;
 
     if (mkdir(dir, 0777) && errno != EEXIST)
         return assay_fail(err, ASSAY_IO, "%s: %s", dir, strerror(errno));
     assay_arena_reset(&x->scratch);
+    ASSAY_TRY(assay_case_args(&contract, x->c, &x->scratch, err));
+    memcpy(a.out, contract.out, sizeof a.out); /* room for any size, whatever was reported */
     a.arena = &x->scratch;
     ASSAY_TRY(dump_slots(dir, "in", x->args.in, op->in, err));
     ASSAY_TRY(dump_slots(dir, "got", x->args.out, op->out, err));

@@ -21,7 +21,7 @@ struct one_case {
     struct assay_session *session;
     const struct assay_built *built;
     uint64_t seed;
-    double timeout_s; /* of a call */
+    double timeout_s; /* of a call; 0: as a run begins with */
 
     struct assay_side *side;
     struct assay_args args; /* of the last call, in the session's arenas; also after its end */

@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/printable.h"
+#include "bench/hide.h"
 #include "bench/identity.h"
 #include "bench/one_case.h"
 
@@ -17,7 +18,6 @@
 #include <sys/stat.h>
 
 enum {
-    TIMEOUT_S = 10, /* of a call, as a run begins with */
     HURRY_S = 2, /* while shrinking: what hangs does so for any time; the end is played in full */
     FIRST_DRAWS = 2, /* where the failing one was not noted: of a run without timing */
     FIRST_DRAWS_TIMED = 64
@@ -33,6 +33,8 @@ struct replay {
     const struct assay_op *ops[2];
     struct assay_suite suite;
     const struct assay_case *c;
+    bool hidden; /* the case; then this is the seed of its set: */
+    struct assay_hidden_seed secret;
     struct assay_session *session;
     struct assay_built built;
     struct one_case one;
@@ -140,9 +142,19 @@ static enum assay_status set_run(struct replay *p, struct assay_err *err)
 
 static enum assay_status load_cases(struct replay *p, struct assay_err *err)
 {
-    const char *policy = p->was.manifest.policy;
+    const struct assay_manifest *m = &p->was.manifest;
+    const char *policy = m->policy;
 
-    ASSAY_TRY(assay_bench_load(&p->suite, p->o->home, p->run.suite, p->ops, false, err));
+    p->hidden = m->hidden[0] && assay_hidden_id(p->o->case_id);
+    if (p->hidden && !p->o->revealed)
+        return assay_fail(err, ASSAY_INVALID,
+                          "%s/%d is a hidden case: when its seed is public, `assay cases hidden "
+                          "--reveal` writes a folder, and --revealed DIR says where it is",
+                          p->o->op->name, p->o->case_id);
+    if (p->hidden)
+        ASSAY_TRY(assay__load_revealed(&p->suite, &p->secret, p->o->revealed, p->o->op, err));
+    if (!p->hidden || strcmp(m->cases, "hidden") != 0)
+        ASSAY_TRY(assay_bench_load(&p->suite, p->o->home, p->run.suite, p->ops, false, err));
     for (int i = 0; i < p->suite.n && strcmp(policy, "case") != 0; i++)
         p->suite.cases[i].policy = policy[0] == 'w' ? ASSAY_WARM : ASSAY_COLD;
     return assay__find_case(&p->c, &p->suite, p->o->op, p->o->case_id, err);
@@ -184,7 +196,12 @@ static enum assay_status hash_cases(struct replay *p, char hash[65], struct assa
         if (p->was.rows[i].op == p->o->op &&
             !assay__find_case(&cases[n], &p->suite, p->o->op, p->was.rows[i].case_id, NULL))
             n++;
-    return assay_cases_hash(hash, cases, n, err);
+    ASSAY_TRY(assay_cases_hash(hash, cases, n, err));
+    if (p->hidden)
+        assay_hidden_blind(hash, &p->secret);
+    if (p->was.manifest.shard) /* the file has not all of those that were hashed */
+        hash[0] = 0;
+    return ASSAY_OK;
 }
 
 static enum assay_status compare_all(struct replay *p, struct assay_err *err)
@@ -310,17 +327,20 @@ static enum assay_status repeat_calls(struct replay *p, struct assay_err *err)
 {
     const struct assay_draw *f = &p->row->failed;
     struct assay_replay *r = p->out;
+    uint64_t outputs;
 
     p->one = (struct one_case){ .options = &p->run,
                                 .session = p->session,
                                 .built = &p->built,
-                                .seed = p->row->seed,
-                                .timeout_s = TIMEOUT_S };
+                                .seed = p->hidden ? assay_hidden_inputs(&p->secret, p->row->seed)
+                                                  : p->row->seed };
     ASSAY_TRY(f->known ? repeat_set(p, err) : repeat_end(p, err));
     r->way = p->first == p->last ? ASSAY_REPLAY_CALL : ASSAY_REPLAY_HISTORY;
     r->same_place = r->repeated && same_place(&p->row->match, &r->now.match);
-    r->bit_for_bit =
-        r->repeated && f->known && r->now.failed.known && f->outputs == r->now.failed.outputs;
+    outputs = r->now.failed.outputs;
+    if (p->hidden)
+        outputs = assay_hidden_mix(&p->secret, "outputs", outputs);
+    r->bit_for_bit = r->repeated && f->known && r->now.failed.known && f->outputs == outputs;
     return ASSAY_OK;
 }
 
@@ -392,7 +412,7 @@ static enum assay_status shrink(struct replay *p, struct assay_err *err)
     p->smallest = r->elements;
     p->one.timeout_s = HURRY_S;
     ASSAY_TRY(assay_shrink(best, &r->n_tries, p->c, &p->o->limits, still_fails, p, &r->arena, err));
-    p->one.timeout_s = TIMEOUT_S;
+    p->one.timeout_s = 0;
     if (assay_case_elements(best) < r->elements)
         ASSAY_TRY(keep_smaller(p, best, err));
     if (r->smaller)
@@ -436,7 +456,7 @@ static enum assay_status keep_tensors(struct replay *p, struct assay_err *err)
     const struct assay_op *op = p->o->op;
     int n_in = assay_op_n_in(op), n_out = assay_op_n_out(op);
     struct assay_arena *arena = &p->out->arena;
-    struct assay_args a = p->one.args;
+    struct assay_args a = p->one.args, contract;
     struct assay_replay_tensors *t;
 
     if (largest(a.in, n_in) > ASSAY_REPLAY_SHOWN || largest(a.out, n_out) > ASSAY_REPLAY_SHOWN)
@@ -446,6 +466,8 @@ static enum assay_status keep_tensors(struct replay *p, struct assay_err *err)
         return assay_fail(err, ASSAY_NOMEM, "out of memory");
     ASSAY_TRY(copy_slots(t->in, a.in, n_in, arena, err));
     ASSAY_TRY(copy_slots(t->got, a.out, n_out, arena, err));
+    ASSAY_TRY(assay_case_args(&contract, p->one.c, arena, err));
+    memcpy(a.out, contract.out, sizeof a.out); /* room for any size, whatever was reported */
     a.arena = arena;
     ASSAY_TRY(assay_golden_run(t->want, op, &a, false, arena, err));
     t->has_got = p->one.judged;

@@ -5,6 +5,7 @@
 
 #include "assay/submission.h"
 #include "base/clock.h"
+#include "bench/hide.h"
 #include "bench/identity.h"
 #include "bench/measure.h"
 
@@ -21,7 +22,9 @@ struct run {
     struct assay_sink *sinks;
     int n_sinks;
     struct assay_suite suite;
-    const struct assay_case **cases; /* the selected ones, as rows */
+    const struct assay_case **plan; /* the selected ones */
+    int n_plan;
+    const struct assay_case **cases; /* those of this shard, as rows */
     struct assay_session *session;
     struct assay_arena scratch;
     char baseline[ASSAY_PATH_MAX];
@@ -32,19 +35,40 @@ struct run {
 
 /* ---- planning -------------------------------------------------------------------------------- */
 
-/* What the planned cases of each operator are; rows stand in the order of builds. */
+/* What the planned cases of each operator are, those of other shards too: they stand together.
+ * Where some are hidden the hash must not help to guess them. */
 static enum assay_status hash_cases(struct run *run, struct assay_err *err)
 {
     struct assay_result *r = run->r;
-    int first = 0;
 
     for (int b = 0; b < r->n_builds; b++) {
-        int n = 0;
+        int first = 0, n = 0;
 
-        while (first + n < r->n_rows && r->rows[first + n].op == r->builds[b].op)
+        while (run->plan[first]->op != r->builds[b].op)
+            first++;
+        while (first + n < run->n_plan && run->plan[first + n]->op == r->builds[b].op)
             n++;
-        ASSAY_TRY(assay_cases_hash(r->builds[b].cases, run->cases + first, n, err));
-        first += n;
+        ASSAY_TRY(assay_cases_hash(r->builds[b].cases, run->plan + first, n, err));
+        if (assay_hidden_id(run->plan[first + n - 1]->id) && run->o->hidden)
+            assay_hidden_blind(r->builds[b].cases, run->o->hidden);
+    }
+    return ASSAY_OK;
+}
+
+/* Which of the planned cases are this run's: parts of equal length, but for one case, each in one
+ * piece, so that few operators are built twice. */
+static enum assay_status choose_shard(struct run *run, int *first, int *end, struct assay_err *err)
+{
+    int64_t i = run->o->shard, n = run->o->n_shards;
+
+    *first = 0;
+    *end = run->n_plan;
+    if (n > run->n_plan)
+        return assay_fail(err, ASSAY_INVALID, "%d cases cannot be split into %d shards",
+                          run->n_plan, (int)n);
+    if (n > 0) {
+        *first = (int)(run->n_plan * (i - 1) / n);
+        *end = (int)(run->n_plan * i / n);
     }
     return ASSAY_OK;
 }
@@ -54,22 +78,25 @@ static enum assay_status plan_rows(struct run *run, struct assay_err *err)
 {
     struct assay_result *r = run->r;
     size_t n = (size_t)run->suite.n;
+    int first, end;
 
     ASSAY_TRY(assay_bench_check_selection(run->o->cases, &run->suite, err));
     r->rows = assay_arena_zero(&r->arena, n * sizeof *r->rows);
     r->builds = assay_arena_zero(&r->arena, n * sizeof *r->builds);
     r->controls = assay_arena_zero(&r->arena, n * ASSAY_N_CONTROLS * sizeof *r->controls);
-    run->cases = assay_alloc(n * sizeof(const struct assay_case *));
-    if (!r->rows || !r->builds || !r->controls || !run->cases)
+    run->plan = assay_alloc(n * sizeof(const struct assay_case *));
+    if (!r->rows || !r->builds || !r->controls || !run->plan)
         return assay_fail(err, ASSAY_NOMEM, "out of memory for %zu cases", n);
-    for (size_t i = 0; i < n; i++) {
-        const struct assay_case *c = &run->suite.cases[i];
+    for (size_t i = 0; i < n; i++)
+        if (assay_bench_selected(run->o->cases, &run->suite.cases[i]))
+            run->plan[run->n_plan++] = &run->suite.cases[i];
+    ASSAY_TRY(choose_shard(run, &first, &end, err));
+    run->cases = run->plan + first;
+    for (int i = first; i < end; i++) {
+        const struct assay_case *c = run->plan[i];
 
-        if (!assay_bench_selected(run->o->cases, c))
-            continue;
         if (!r->n_builds || r->builds[r->n_builds - 1].op != c->op)
             r->builds[r->n_builds++].op = c->op;
-        run->cases[r->n_rows] = c;
         r->rows[r->n_rows++] = (struct assay_row){ .op = c->op, .case_id = c->id, .hap = NAN };
     }
     return ASSAY_OK;
@@ -108,6 +135,15 @@ static enum assay_status fill_manifest(struct run *run, struct assay_err *err)
     memcpy(m->cpu, run->r->machine.cpu, sizeof m->cpu);
     memcpy(m->kernel, run->r->machine.kernel, sizeof m->kernel);
     memcpy(m->date, run->r->machine.date, sizeof m->date);
+    m->shard = o->shard;
+    m->n_shards = o->n_shards;
+    m->n_planned = run->n_plan;
+    if (o->hidden) {
+        m->n_hidden = o->n_hidden;
+        ASSAY_TRY(assay_hidden_hash(m->hidden, o->hidden, o->n_hidden, err));
+    }
+    if (assay__submission_hash(m->sources, o->submission, NULL))
+        m->sources[0] = 0; /* as above */
     return assay__harness_hash(m->harness, o->home->child, err);
 }
 
@@ -130,8 +166,15 @@ static void progress(const struct run *run, const char *stage, const struct assa
     run->o->progress(run->o->cookie, &p);
 }
 
+static bool is_hidden(const struct run *run, int case_id)
+{
+    return run->o->hidden && assay_hidden_id(case_id);
+}
+
 static enum assay_status tell_row(struct run *run, int row, struct assay_err *err)
 {
+    if (is_hidden(run, run->r->rows[row].case_id))
+        assay__hide_row(&run->r->rows[row], run->o->hidden);
     for (int s = 0; s < run->n_sinks; s++)
         if (run->sinks[s].row)
             ASSAY_TRY(run->sinks[s].row(run->sinks[s].self, run->r, row, err));
@@ -221,7 +264,10 @@ static bool stopped(const struct run *run)
 static enum assay_status tell_control(void *ctx, int control, struct assay_err *err)
 {
     struct run *run = ctx;
+    struct assay_row *row = &run->r->controls[control].row;
 
+    if (is_hidden(run, row->case_id))
+        assay__hide_row(row, run->o->hidden);
     for (int s = 0; s < run->n_sinks; s++)
         if (run->sinks[s].control)
             ASSAY_TRY(run->sinks[s].control(run->sinks[s].self, run->r, control, err));
@@ -240,6 +286,7 @@ static enum assay_status measure_rows(struct run *run, int build, struct assay_b
         .built = { run->o->timing ? &built[BASE] : NULL, &built[CAND] },
         /* drawn now, after the build: no source can know it */
         .seed = run->o->seed_given ? run->o->seed : assay_seed_draw(),
+        .hidden = run->o->hidden,
         .saved_s = &run->saved_s,
         .scratch = &run->scratch,
         .keep = &r->arena,
@@ -252,10 +299,13 @@ static enum assay_status measure_rows(struct run *run, int build, struct assay_b
         struct assay_row *row = &r->rows[i];
         struct assay_err why = { 0 };
 
-        if (row->op == op)
-            m.c = run->cases[i];
-        if (row->op != op || row->done)
+        if (row->op != op)
             continue;
+        m.c = run->cases[i];
+        if (row->done) {
+            timeouts = row->verdict == ASSAY_TIMED_OUT ? timeouts + 1 : 0;
+            continue;
+        }
         progress(run, "measure", op, row->case_id);
         if (!r->builds[build].compiled || timeouts >= TIMEOUTS_IN_A_ROW)
             fail_row(row, &r->builds[build]);
@@ -324,6 +374,15 @@ static enum assay_status run_operator(struct run *run, int build, struct assay_e
     return st;
 }
 
+static size_t up_to_power(size_t n)
+{
+    size_t p = 1;
+
+    while (p < n && p <= SIZE_MAX / 2)
+        p *= 2;
+    return p;
+}
+
 /* Arenas for the largest case at once: touching memory twice costs seconds. What does not fit is
  * tried, and reported, case by case. */
 static enum assay_status reserve(struct run *run, struct assay_err *err)
@@ -350,6 +409,10 @@ static enum assay_status reserve(struct run *run, struct assay_err *err)
         assay_arena_reset(&arena);
     }
     assay_arena_release(&arena);
+    if (run->o->hidden) { /* how much is mapped tells the first kernel of the largest case */
+        in_max = up_to_power(in_max);
+        out_max = up_to_power(out_max);
+    }
     if (!st)
         assay_session_reserve(run->session, in_max, out_max, run->o->timing, &ignored);
     return st;
@@ -394,7 +457,7 @@ static enum assay_status begin(struct run *run, const char *resume, struct assay
     const struct assay_run_options *o = run->o;
     int n_found = 0;
 
-    ASSAY_TRY(assay_bench_load(&run->suite, o->home, o->suite, o->ops, o->ops_as_found, err));
+    ASSAY_TRY(assay__load_cases(&run->suite, o, err));
     for (int i = 0; o->policy && i < run->suite.n; i++)
         run->suite.cases[i].policy = *o->policy;
     ASSAY_TRY(plan_rows(run, err));
@@ -447,7 +510,7 @@ enum assay_status assay_bench_run(struct assay_result *r, const struct assay_run
     assay_session_close(run->session);
     assay_arena_release(&run->scratch);
     assay_suite_release(&run->suite);
-    free(run->cases);
+    free(run->plan);
     free(run);
     return st;
 }

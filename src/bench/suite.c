@@ -64,7 +64,8 @@ int assay_bench_n_foreign(const char *suite)
 
 static bool is_every(const char *selection)
 {
-    return !selection || !strcmp(selection, "public") || !strcmp(selection, "all");
+    return !selection || !strcmp(selection, "public") || !strcmp(selection, "hidden") ||
+           !strcmp(selection, "all");
 }
 
 /* Is this word of a selection the name of the case? */

@@ -120,10 +120,16 @@ bool assay__class_fits(const struct assay_case *c)
 static enum assay_status check_ranges(const struct assay_case *c, struct assay_err *err)
 {
     for (int i = 0; i < assay_op_n_in(c->op); i++)
-        for (int64_t k = 0; k < c->in[i].n; k++)
-            if (!assay__range_ordered(&c->in[i].range[k]))
+        for (int64_t k = 0; k < c->in[i].n; k++) {
+            const struct assay_range *r = &c->in[i].range[k];
+
+            if (!assay__range_ordered(r))
                 return assay_fail(err, ASSAY_INVALID, "input %s: range [%g,%g] is empty",
-                                  c->op->in[i].name, c->in[i].range[k].lo, c->in[i].range[k].hi);
+                                  c->op->in[i].name, r->lo, r->hi);
+            if ((c->op->in[i].flags & ASSAY_PARAM_NO_NAN) && (isnan(r->lo) || isnan(r->hi)))
+                return assay_fail(err, ASSAY_INVALID, "input %s: it never holds NaN",
+                                  c->op->in[i].name);
+        }
     return ASSAY_OK;
 }
 

@@ -4,6 +4,18 @@
 
 #include <sha2.h>
 
+void assay_cases_text(struct assay_text *out, const struct assay_case *const *cases, int n)
+{
+    for (int i = 0; i < n; i++) {
+        struct assay_case c = *cases[i];
+
+        c.note = "";
+        assay_text_add(out, "%s ", c.op->name);
+        assay_case_json(&c, out);
+        assay_text_add(out, "\n");
+    }
+}
+
 enum assay_status assay_cases_hash(char hash[65], const struct assay_case *const *cases, int n,
                                    struct assay_err *err)
 {
@@ -11,14 +23,7 @@ enum assay_status assay_cases_hash(char hash[65], const struct assay_case *const
     SHA2_CTX ctx;
     bool failed;
 
-    for (int i = 0; i < n; i++) {
-        struct assay_case c = *cases[i];
-
-        c.note = "";
-        assay_text_add(&text, "%s ", c.op->name);
-        assay_case_json(&c, &text);
-        assay_text_add(&text, "\n");
-    }
+    assay_cases_text(&text, cases, n);
     SHA256Init(&ctx);
     SHA256Update(&ctx, (const uint8_t *)(text.data ? text.data : ""), text.len);
     SHA256End(&ctx, hash);

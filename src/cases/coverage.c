@@ -61,7 +61,7 @@ static bool same_number(double a, double b)
     return a == b || (isnan(a) && isnan(b));
 }
 
-static bool same_value(const struct assay_attr *a, const struct assay_value *x,
+bool assay__same_value(const struct assay_attr *a, const struct assay_value *x,
                        const struct assay_value *y)
 {
     if (x->set != y->set || !x->set)
@@ -104,7 +104,7 @@ bool assay__case_same_triple(const struct assay_case *a, const struct assay_case
     if (assay_case_elements(a) != assay_case_elements(b))
         return false;
     for (int i = 0; i < assay_op_n_attr(a->op); i++)
-        if (!same_value(&a->op->attrs[i], &a->attr[i], &b->attr[i]))
+        if (!assay__same_value(&a->op->attrs[i], &a->attr[i], &b->attr[i]))
             return false;
     for (int i = 0; i < assay_op_n_in(a->op); i++)
         if (!same_ranges(&a->in[i], &b->in[i]))
@@ -279,10 +279,12 @@ static enum assay_status rule_ranks(const struct proof *p, struct assay_err *err
     return ASSAY_OK;
 }
 
-static bool has_float_input(const struct assay_op *op)
+/* An input with floats that has none of the flags. */
+static bool has_float_input(const struct assay_op *op, unsigned without)
 {
     for (int i = 0; i < assay_op_n_in(op); i++)
-        if (op->in[i].dtypes & (ASSAY_FLOATS | ASSAY_BIT(ASSAY_F64)))
+        if ((op->in[i].dtypes & (ASSAY_FLOATS | ASSAY_BIT(ASSAY_F64))) &&
+            !(op->in[i].flags & without))
             return true;
     return false;
 }
@@ -299,7 +301,7 @@ static enum assay_status rule_classes(const struct proof *p, struct assay_err *e
         count[p->c[i]->value_class]++;
     }
     for (int k = 0; k < ASSAY_N_CLASSES; k++)
-        if (count[k] == 0 && (k != ASSAY_CLASS_SPECIAL || has_float_input(p->op)))
+        if (count[k] == 0 && (k != ASSAY_CLASS_SPECIAL || has_float_input(p->op, 0)))
             return assay_fail(err, ASSAY_INVALID, "no case of class %s",
                               assay_class_name((enum assay_class)k));
     return ASSAY_OK;
@@ -309,7 +311,7 @@ static enum assay_status rule_specials(const struct proof *p, struct assay_err *
 {
     bool inf = false, nan = false;
 
-    if (!has_float_input(p->op))
+    if (!has_float_input(p->op, 0))
         return ASSAY_OK;
     for (int i = 0; i < p->n; i++)
         for (int k = 0; k < ASSAY_MAX_IN; k++)
@@ -319,6 +321,7 @@ static enum assay_status rule_specials(const struct proof *p, struct assay_err *
                 inf = inf || isinf(r->lo) || isinf(r->hi);
                 nan = nan || isnan(r->lo) || isnan(r->hi);
             }
+    nan = nan || !has_float_input(p->op, ASSAY_PARAM_NO_NAN);
     if (!inf || !nan)
         return assay_fail(err, ASSAY_INVALID, "no case with %s", inf ? "NaN" : "infinities");
     return ASSAY_OK;

@@ -30,6 +30,9 @@ const char *assay__regime_name(enum assay__regime r);
 bool assay__case_unaligned(const struct assay_case *c);
 bool assay__case_prime(const struct assay_case *c);
 
+/* Whether two values of an attribute are the same, or both missing. */
+bool assay__same_value(const struct assay_attr *a, const struct assay_value *x,
+                       const struct assay_value *y);
 /* Whether two cases agree in element count, attributes and ranges. */
 bool assay__case_same_triple(const struct assay_case *a, const struct assay_case *b);
 

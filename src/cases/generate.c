@@ -12,8 +12,6 @@
 #include "cases/sampler.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 enum { CASE_TRIES = 64, SUITE_TRIES = 16, MAX_CASES = 10000 };
 
@@ -145,19 +143,10 @@ static enum assay_status make_plan(struct plan *p, struct assay_sampler *s,
 
 /* ---- ranges -------------------------------------------------------------------------------- */
 
-/* Two significant digits, as a person would write them. */
-static double round_figure(double v)
-{
-    char buf[32];
-
-    snprintf(buf, sizeof buf, "%.1e", v);
-    return strtod(buf, NULL);
-}
-
 /* A magnitude between lo and hi, every ratio equally likely. */
 static double magnitude(struct assay_sampler *s, double lo, double hi)
 {
-    return round_figure(exp(assay_sample_between(s, log(lo), log(hi))));
+    return assay_sample_figure(exp(assay_sample_between(s, log(lo), log(hi))));
 }
 
 static struct assay_range special_range(struct assay_sampler *s, bool nan)
@@ -272,6 +261,25 @@ static enum assay_status write_note(struct assay_case *c, enum assay__regime reg
     return c->note ? ASSAY_OK : assay_fail(err, ASSAY_NOMEM, "no memory for a note");
 }
 
+/* Whether any input has room for infinities and NaN. */
+static bool holds_floats(const struct assay_case *c)
+{
+    for (int k = 0; k < assay_op_n_in(c->op); k++)
+        if (assay_dtype_is_float(c->in[k].dtype))
+            return true;
+    return false;
+}
+
+/* Integers have no special values, unsigned ones no ranges about zero. */
+static bool has_class(const struct assay_case *c, enum assay_class k)
+{
+    bool about_zero = k == ASSAY_CLASS_SMALL || k == ASSAY_CLASS_MEDIUM || k == ASSAY_CLASS_LARGE;
+
+    if (k == ASSAY_CLASS_SPECIAL)
+        return holds_floats(c);
+    return !about_zero || c->in[0].dtype != ASSAY_U8;
+}
+
 static enum assay_status draw_case(struct assay_case *c, const struct assay_op *op,
                                    const struct plan *p, int i, struct assay_sampler *s,
                                    struct assay_err *err)
@@ -289,12 +297,13 @@ static enum assay_status draw_case(struct assay_case *c, const struct assay_op *
         c->in[k].dtype = p->dtype[k] ? nth_dtype(op->in[k].dtypes, p->dtype[k][i]) : c->in[0].dtype;
     }
     c->value_class = (enum assay_class)p->value_class[i];
-    if (c->value_class == ASSAY_CLASS_SPECIAL && !assay_dtype_is_float(c->in[0].dtype))
+    if (!has_class(c, c->value_class))
         c->value_class = ASSAY_CLASS_ASYM;
     /* Infinities and NaN take turns. */
     for (int k = 0; k < i; k++)
         n_special += p->value_class[k] == ASSAY_CLASS_SPECIAL;
-    range = draw_range(s, c->value_class, c->in[0].dtype, n_special % 2 == 1);
+    range = draw_range(s, c->value_class, c->in[0].dtype,
+                       n_special % 2 == 1 && !(op->in[0].flags & ASSAY_PARAM_NO_NAN));
     for (int k = 0; k < assay_op_n_in(op); k++)
         c->in[k].range[0] = fit_range(range, c->in[k].dtype);
     s->elements = draw_elements(s, p, i);

@@ -3,6 +3,8 @@
 #include "cases/sampler.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 uint64_t assay_sample_below(struct assay_sampler *s, uint64_t n)
 {
@@ -12,6 +14,14 @@ uint64_t assay_sample_below(struct assay_sampler *s, uint64_t n)
 double assay_sample_between(struct assay_sampler *s, double lo, double hi)
 {
     return lo + (hi - lo) * assay_rng_unit(s->key, s->next++);
+}
+
+double assay_sample_figure(double v)
+{
+    char buf[32];
+
+    snprintf(buf, sizeof buf, "%.1e", v);
+    return strtod(buf, NULL);
 }
 
 bool assay__is_prime(int64_t n)

@@ -7,17 +7,11 @@
 #include <string.h>
 
 static const struct assay__command *const commands[] = {
-    &assay__cmd_list,
-    &assay__cmd_show,
-    &assay__cmd_new,
-    &assay__cmd_run,
-    &assay__cmd_debug,
-    &assay__cmd_replay,
-    &assay__cmd_conform,
-    &assay__cmd_calibrate,
-    &assay__cmd_limits,
-    &assay__cmd_selftest,
-    NULL,
+    &assay__cmd_list,   &assay__cmd_show,     &assay__cmd_new,      &assay__cmd_run,
+    &assay__cmd_debug,  &assay__cmd_replay,
+
+    &assay__cmd_merge,  &assay__cmd_cases,    &assay__cmd_conform,  &assay__cmd_calibrate,
+    &assay__cmd_limits, &assay__cmd_adequacy, &assay__cmd_selftest, NULL,
 };
 
 static void print_help(FILE *f)

@@ -28,7 +28,7 @@ struct assay__command {
 
 extern const struct assay__command assay__cmd_list, assay__cmd_show, assay__cmd_new, assay__cmd_run,
     assay__cmd_debug, assay__cmd_replay, assay__cmd_conform, assay__cmd_calibrate,
-    assay__cmd_limits, assay__cmd_selftest;
+    assay__cmd_limits, assay__cmd_adequacy, assay__cmd_selftest, assay__cmd_cases, assay__cmd_merge;
 
 /* ---- beginning and ending a command ---------------------------------------------------------- */
 
@@ -45,6 +45,8 @@ int assay__failure(const char *command, enum assay_status st, const struct assay
  * text. */
 int assay__print_text(const char *command, struct assay_text *text);
 bool assay__is_dir(const char *path);
+/* What `run` and `merge` exit with. */
+int assay__exit_of(const struct assay_result *r);
 
 /* ---- operators and cases --------------------------------------------------------------------- */
 
@@ -61,6 +63,8 @@ struct assay__selection {
  * any). false: the reason is on stderr. */
 bool assay__select_ops(struct assay__selection *s, const char *command, const char *list,
                        const char *cases, int tier);
+/* Is a choice of cases a list of OP/ID, and none of the words for whole sets? */
+bool assay__names_cases(const char *cases);
 /* "exp/13" into an operator and an id. */
 bool assay__parse_case(const char *command, const char *text, const struct assay_op **op, int *id);
 

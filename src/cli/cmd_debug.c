@@ -87,7 +87,7 @@ static void put_verdict(const struct assay_row *row, const char *dump)
 }
 
 static int debug(const struct assay_run_options *wanted, int case_id,
-                 const struct assay__args *args, const char *dump)
+                 const struct assay__args *args, const char *revealed, const char *dump)
 {
     struct assay_run_options o = *wanted;
     struct assay_home home;
@@ -97,7 +97,8 @@ static int debug(const struct assay_run_options *wanted, int case_id,
 
     o.home = &home;
     if (!st)
-        st = assay_bench_debug(&row, &o, case_id, args->n_after ? args->after : NULL, dump, &err);
+        st = assay_bench_debug(&row, &o, case_id, revealed, args->n_after ? args->after : NULL,
+                               dump, &err);
     if (st)
         return assay__failure("debug", st, &err);
     row.op = o.ops[0];
@@ -110,7 +111,7 @@ static int debug(const struct assay_run_options *wanted, int case_id,
 
 static int run(int argc, char **argv)
 {
-    const char *dump = NULL;
+    const char *dump = NULL, *revealed = NULL;
     const struct assay_op *op;
     int rules = 0, case_id;
     struct assay_run_options o = { .threads = 1 };
@@ -119,6 +120,8 @@ static int run(int argc, char **argv)
           .help = "write inputs, outputs and golden as .npy files" },
         { "suite", 0, ASSAY__OPT_STRING, &o.suite, "DIR",
           .help = "a case of an official task tree" },
+        { "revealed", 0, ASSAY__OPT_STRING, &revealed, "DIR",
+          .help = "a case of a hidden set whose seed is public" },
         { "threads", 't', ASSAY__OPT_INT, &o.threads, "N",
           .help = "threads granted to the kernel; default: 1", .min = 1, .max = 1024 },
         { "rules", 0, ASSAY__OPT_CHOICE, &rules, "paper|upstream",
@@ -136,12 +139,15 @@ static int run(int argc, char **argv)
         return assay__usage_error("debug", "no folder '%s'", args.v[0]);
     if (o.suite && !assay__is_dir(o.suite))
         return assay__usage_error("debug", "no folder '%s'", o.suite);
+    if (revealed && (o.suite || !assay__is_dir(revealed)))
+        return assay__usage_error(
+            "debug", o.suite ? "--revealed goes with our own cases" : "no folder '%s'", revealed);
     if (!assay__parse_case("debug", args.v[1], &op, &case_id))
         return ASSAY__EXIT_USAGE;
     o.submission = args.v[0];
     o.ops = (const struct assay_op *const[]){ op, NULL };
     o.rules = rules ? ASSAY_RULES_UPSTREAM : ASSAY_RULES_PAPER;
-    return debug(&o, case_id, &args, dump);
+    return debug(&o, case_id, &args, revealed, dump);
 }
 
 const struct assay__command assay__cmd_debug = { "debug",

@@ -27,7 +27,7 @@ static const struct assay__usage usage = {
 enum { MAX_TRIES = 1000, HASH_SHOWN = 12 };
 
 struct choice {
-    const char *submission, *suite, *dump, *json;
+    const char *submission, *suite, *revealed, *dump, *json;
     bool no_shrink;
     double budget_s;
 };
@@ -351,6 +351,8 @@ static int run(int argc, char **argv)
           .help = "where the submission is now; default: where it was" },
         { "suite", 0, ASSAY__OPT_STRING, &c.suite, "DIR",
           .help = "where the official task tree is now" },
+        { "revealed", 0, ASSAY__OPT_STRING, &c.revealed, "DIR",
+          .help = "where `assay cases hidden --reveal` wrote the cases,\nfor a hidden one" },
         { "no-shrink", 0, ASSAY__OPT_FLAG, &c.no_shrink, NULL, .help = "look for no smaller case" },
         { "budget", 0, ASSAY__OPT_NUMBER, &c.budget_s, "SECONDS",
           .help = "time for shrinking; default: 30", .min = 0.001, .max = 86400 },
@@ -370,9 +372,12 @@ static int run(int argc, char **argv)
     o = (struct assay_replay_options){ .result = args.v[0],
                                        .submission = c.submission,
                                        .suite = c.suite,
+                                       .revealed = c.revealed,
                                        .dump = c.dump,
                                        .shrink = !c.no_shrink,
                                        .limits = { .tries = MAX_TRIES, .budget_s = c.budget_s } };
+    if (c.revealed && !assay__is_dir(c.revealed))
+        return assay__usage_error("replay", "no folder '%s'", c.revealed);
     if (!assay__parse_case("replay", args.v[1], &o.op, &o.case_id))
         return ASSAY__EXIT_USAGE;
     return replay(&c, &o);

@@ -2,15 +2,18 @@
 /* cmd_run.c: `assay run`: builds, judges, times and scores a submission. */
 #include "cli/cli.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+enum { MAX_SHARDS = 100000 };
+
 /* What the options fill in. */
 struct choice {
-    const char *op, *cases, *suite, *baseline, *machine, *json;
-    int tier, target, threads, rules, policy, lock;
-    bool no_timing, seed_given, resume, quiet, verbose;
+    const char *op, *cases, *seed_file, *part, *suite, *baseline, *machine, *json;
+    int tier, target, threads, rules, policy, lock, count, shard, n_shards;
+    bool no_timing, seed_given, count_given, resume, quiet, verbose;
     uint64_t seed;
     double budget_s;
 };
@@ -31,9 +34,53 @@ static const struct assay__usage usage = {
                "assay run mine --cases exp/3 --no-timing",
 };
 
-/* Wrong combinations and folders that are not there. */
-static int check_choice(const struct choice *c, const char *submission)
+/* "2/5"; false: it is no such thing. */
+static bool parse_shard(const char *text, int *shard, int *n)
 {
+    char *end = NULL;
+    long a, b = 0;
+
+    if (!isdigit((unsigned char)text[0]))
+        return false;
+    a = strtol(text, &end, 10);
+    if (*end != '/' || !isdigit((unsigned char)end[1]))
+        return false;
+    b = strtol(end + 1, &end, 10);
+    if (*end || a < 1 || a > b || b > MAX_SHARDS)
+        return false;
+    *shard = (int)a;
+    *n = (int)b;
+    return true;
+}
+
+/* Hidden cases need their seed, and the seed is for nothing else. */
+static int check_hidden(const struct choice *c)
+{
+    bool whole = c->cases && (!strcmp(c->cases, "hidden") || !strcmp(c->cases, "all"));
+
+    if (whole && !c->seed_file)
+        return assay__usage_error("run",
+                                  "--cases %s needs the --seed-file FILE of the hidden cases; "
+                                  "`assay cases hidden --new-seed FILE` makes one",
+                                  c->cases);
+    if (c->seed_file && !whole && !assay__names_cases(c->cases))
+        return assay__usage_error("run", "--seed-file goes with --cases hidden, all or OP/ID");
+    if (c->seed_file && c->suite)
+        return assay__usage_error("run", "--suite has no hidden cases");
+    if (c->count_given && !c->seed_file)
+        return assay__usage_error("run", "--count goes with --seed-file");
+    return -1;
+}
+
+/* Wrong combinations and folders that are not there. */
+static int check_choice(struct choice *c, const char *submission)
+{
+    int code = check_hidden(c);
+
+    if (code >= 0)
+        return code;
+    if (c->part && !parse_shard(c->part, &c->shard, &c->n_shards))
+        return assay__usage_error("run", "no shard '%s'; I/N expected, from 1/N to N/N", c->part);
     if (!assay__is_dir(submission))
         return assay__usage_error("run", "no folder '%s'", submission);
     if (c->suite && !assay__is_dir(c->suite))
@@ -57,27 +104,9 @@ static int count_rows(const struct assay_result *r, bool (*has)(const struct ass
     return n;
 }
 
-static bool is_incomplete(const struct assay_row *row)
-{
-    return !row->done || row->failed_here;
-}
-
-static bool is_failed(const struct assay_row *row)
-{
-    return row->done && !row->failed_here && row->verdict != ASSAY_PASS;
-}
-
 static bool is_done(const struct assay_row *row)
 {
     return row->done;
-}
-
-/* Our own fault comes first: then the result says less about the submission than it seems to. */
-static int exit_status(const struct assay_result *r)
-{
-    if (r->interrupted || count_rows(r, is_incomplete) > 0)
-        return ASSAY__EXIT_FAULT;
-    return count_rows(r, is_failed) > 0 ? ASSAY__EXIT_FAILED : ASSAY__EXIT_PASSED;
 }
 
 static void say_interrupted(const struct choice *c, const struct assay_result *r)
@@ -111,7 +140,7 @@ static int measure(const struct choice *c, const struct assay_run_options *wante
     o.stop = assay__stop_on_signals();
     st = assay_bench_run(&r, &o, &sink, c->json ? 1 : 0, c->resume ? c->json : NULL, &err);
     assay__progress_end(&progress);
-    code = st ? assay__failure("run", st, &err) : exit_status(&r);
+    code = st ? assay__failure("run", st, &err) : assay__exit_of(&r);
     /* what was measured before a failure of ours is shown all the same */
     if (!c->quiet && (!st || count_rows(&r, is_done) > 0))
         assay_report_text(&r, isatty(to_stdout ? STDERR_FILENO : STDOUT_FILENO) == 1,
@@ -123,7 +152,28 @@ static int measure(const struct choice *c, const struct assay_run_options *wante
     return code;
 }
 
-static int run_choice(const struct choice *c, const char *submission)
+/* The seed is forgotten as soon as the run is over. */
+static int measure_hidden(const struct choice *c, const struct assay_run_options *o)
+{
+    struct assay_run_options with = *o;
+    struct assay_hidden_seed seed;
+    struct assay_err err = { "" };
+    enum assay_status st;
+    int code;
+
+    if (!c->seed_file)
+        return measure(c, o);
+    st = assay_hidden_seed_read(&seed, c->seed_file, false, &err);
+    if (st)
+        return assay__failure("run", st, &err);
+    with.hidden = &seed;
+    with.n_hidden = c->count;
+    code = measure(c, &with);
+    assay_hidden_seed_wipe(&seed);
+    return code;
+}
+
+static int run_choice(struct choice *c, const char *submission)
 {
     struct assay__selection s;
     struct assay_home home;
@@ -150,6 +200,8 @@ static int run_choice(const struct choice *c, const char *submission)
 
     if (code >= 0)
         return code;
+    o.shard = c->shard;
+    o.n_shards = c->n_shards;
     if (!assay__select_ops(&s, "run", c->op, c->cases, c->tier))
         return ASSAY__EXIT_USAGE;
     if (c->policy > 0)
@@ -168,18 +220,27 @@ static int run_choice(const struct choice *c, const char *submission)
                                       c->machine);
         o.machine = &machine;
     }
-    return measure(c, &o);
+    return measure_hidden(c, &o);
 }
 
 static int run(int argc, char **argv)
 {
-    struct choice c = { .threads = 1, .budget_s = 1 };
+    struct choice c = { .threads = 1, .budget_s = 1, .count = ASSAY_HIDDEN_COUNT };
     const struct assay__opt opts[] = {
         { "op", 0, ASSAY__OPT_STRING, &c.op, "A,B", .help = "only these operators" },
         { "tier", 0, ASSAY__OPT_INT, &c.tier, "N",
           .help = "only the operators of this tier, 1 to 4", .min = 1, .max = 4 },
-        { "cases", 0, ASSAY__OPT_STRING, &c.cases, "public|OP/ID,...",
+        { "cases", 0, ASSAY__OPT_STRING, &c.cases, "public|hidden|all|OP/ID,...",
           .help = "which cases; default: public" },
+        { "seed-file", 0, ASSAY__OPT_STRING, &c.seed_file, "FILE",
+          .help =
+              "the secret seed of hidden cases; of these, reports\nshow verdicts and scores only" },
+        { "count", 0, ASSAY__OPT_INT, &c.count, "N",
+          .help = "hidden cases of each operator; default: 80", .given = &c.count_given,
+          .min = ASSAY_HIDDEN_MIN, .max = ASSAY_HIDDEN_MAX },
+        { "shard", 0, ASSAY__OPT_STRING, &c.part, "I/N",
+          .help =
+              "only the I-th of N equal parts of the cases;\n`assay merge` puts them together" },
         { "suite", 0, ASSAY__OPT_STRING, &c.suite, "DIR",
           .help = "an official task tree instead of our own cases" },
         { "baseline", 0, ASSAY__OPT_STRING, &c.baseline, "DIR",

@@ -3,6 +3,7 @@
 #include "cli/cli.h"
 
 #include <errno.h>
+#include <stdarg.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -64,4 +65,18 @@ bool assay__is_dir(const char *path)
     struct stat s;
 
     return !stat(path, &s) && S_ISDIR(s.st_mode);
+}
+
+/* Our own fault comes first: then the result says less about the submission than it seems to. */
+int assay__exit_of(const struct assay_result *r)
+{
+    bool failed = false, incomplete = r->interrupted;
+
+    for (int i = 0; i < r->n_rows; i++) {
+        const struct assay_row *row = &r->rows[i];
+
+        incomplete = incomplete || !row->done || row->failed_here;
+        failed = failed || row->verdict != ASSAY_PASS;
+    }
+    return incomplete ? ASSAY__EXIT_FAULT : failed ? ASSAY__EXIT_FAILED : ASSAY__EXIT_PASSED;
 }

@@ -128,6 +128,8 @@ static void put_params(struct assay_text *t, const char *title, const struct ass
             assay_text_add(t, ", judged by what it points at");
         if (p->flags & ASSAY_PARAM_UNJUDGED)
             assay_text_add(t, ", must be written, is not compared");
+        if (p->flags & ASSAY_PARAM_UPSTREAM_FREE)
+            assay_text_add(t, ", not compared by --rules upstream");
         assay_text_add(t, "\n");
     }
 }

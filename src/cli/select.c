@@ -94,7 +94,9 @@ static bool take_case(void *ctx, const char *word)
 
     if (!strchr(word, '/')) {
         assay__usage_error(m->command,
-                           "unknown choice of cases '%s'; 'public' or OP/ID,... expected", word);
+                           "unknown choice of cases '%s'; 'public', 'hidden', 'all' or OP/ID,... "
+                           "expected",
+                           word);
         return false;
     }
     if (!assay__parse_case(m->command, word, &op, &id))
@@ -103,12 +105,18 @@ static bool take_case(void *ctx, const char *word)
     return true;
 }
 
+bool assay__names_cases(const char *cases)
+{
+    return cases && strcmp(cases, "public") != 0 && strcmp(cases, "hidden") != 0 &&
+           strcmp(cases, "all") != 0;
+}
+
 bool assay__select_ops(struct assay__selection *s, const char *command, const char *list,
                        const char *cases, int tier)
 {
     const struct assay_op *const *all = assay_ops();
     struct marking m = { .command = command };
-    bool named = cases && strcmp(cases, "public") != 0;
+    bool named = assay__names_cases(cases);
 
     s->n = 0;
     if (list && !each_word(list, take_op, &m))

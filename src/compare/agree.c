@@ -10,6 +10,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { LANES = 8 };
@@ -140,6 +141,29 @@ static bool agree_one(int64_t *odd, const struct assay_op *op, const struct assa
     return true;
 }
 
+/* The values that the candidate's indices would have, against the baseline's. */
+static bool agree_followed(int64_t *odd, const struct assay_op *op, const struct assay_args *args,
+                           const struct assay_slot *cand, const struct assay_slot *base, int o)
+{
+    struct assay_tensor t = *base[op->out[o].index->values_out].t;
+    const struct assay_tensor *values = base[op->out[o].index->values_out].t;
+    enum assay_reason reason;
+    bool agrees = false;
+    int64_t at;
+
+    *odd = INT64_MAX;
+    t.data = assay_alloc((size_t)assay_numel(&t) * assay_dtype_size(t.dtype) + 1);
+    if (!t.data) /* the same indices are as good; of others the golden will tell */
+        return agree_one(odd, op, cand[o].t, base[o].t, args->n_threads);
+    reason = assay__follow_index_output(op, args, cand, base, o, ASSAY_RULES_PAPER, &t, &at, odd);
+    if (reason == ASSAY_REASON_NONE)
+        agrees = agree_one(odd, op, &t, values, args->n_threads);
+    else
+        agrees = at >= 0;
+    free(t.data);
+    return agrees;
+}
+
 static bool agree_index(int64_t *odd, const struct assay_op *op, const struct assay_args *args,
                         const struct assay_slot *cand, const struct assay_slot *base, int o)
 {
@@ -150,6 +174,8 @@ static bool agree_index(int64_t *odd, const struct assay_op *op, const struct as
         *odd = INT64_MAX;
         return false;
     }
+    if (op->out[o].index->moved)
+        return agree_followed(odd, op, args, cand, base, o);
     reason = assay__judge_index_output(op, args, cand, o, ASSAY_RULES_PAPER, &at, odd);
     return reason == ASSAY_REASON_NONE || at >= 0;
 }

@@ -22,6 +22,10 @@ struct line {
     bool reduce_max;
     bool distinct;
     uint64_t *seen; /* a bit an element of the line, all clear; NULL: searched instead */
+    /* a rule with .moved: values are the golden's; `to` takes those of the indices */
+    double (*moved)(double value, double from, double to);
+    const struct assay_tensor *golden, *mask, *to;
+    int64_t number; /* of the line */
 };
 
 struct findings {
@@ -124,19 +128,54 @@ static bool repeated(const struct line *l, int64_t j, int64_t i)
     return was;
 }
 
+/* The value that index i at position `at` of the index output would have. The golden's index may
+ * be anything where that "golden" is another candidate. */
+static void follow(const struct line *l, int64_t at, int64_t i)
+{
+    int64_t g = assay_load_int(l->golden, at);
+    double v = NAN;
+
+    if (g >= 0 && g < l->n)
+        v = l->moved(assay_load(l->values, at), assay_load(l->x, l->x_at + g * l->x_step),
+                     assay_load(l->x, l->x_at + i * l->x_step));
+    assay_store(l->to, at, v);
+}
+
+/* A line in which the indices are to be the golden's. */
+static void judge_masked(struct findings *f, const struct line *l)
+{
+    for (int64_t j = 0; j < l->k; j++) {
+        int64_t at = l->i_at + j * l->i_step;
+
+        assay_store(l->to, at, assay_load(l->values, at));
+        if (index_at(l, j) != assay_load_int(l->golden, at))
+            bad(f, ASSAY_REASON_INDEX_VALUE, at);
+    }
+}
+
 static void judge_line(struct findings *f, const struct line *l)
 {
     int64_t best = l->values || l->n == 0 ? 0 : extreme(l);
 
+    if (l->mask && assay_load_int(l->mask, l->number)) {
+        judge_masked(f, l);
+        return;
+    }
     for (int64_t j = 0; j < l->k; j++) {
         int64_t at = l->i_at + j * l->i_step, i = index_at(l, j);
 
-        if (i < 0 || i >= l->n)
+        if (i < 0 || i >= l->n) {
             bad(f, ASSAY_REASON_INDEX_RANGE, at);
+            continue;
+        }
+        if (l->moved)
+            follow(l, at, i);
         else if (l->values ? !equal(l->x, l->x_at + i * l->x_step, l->values, at)
-                           : !equal(l->x, l->x_at + i * l->x_step, l->x, best))
+                           : !equal(l->x, l->x_at + i * l->x_step, l->x, best)) {
             bad(f, ASSAY_REASON_INDEX_VALUE, at);
-        else if (l->distinct && repeated(l, j, i))
+            continue;
+        }
+        if (l->distinct && repeated(l, j, i))
             bad(f, ASSAY_REASON_INDEX_TWICE, at);
     }
     for (int64_t j = 0; l->seen && j < l->k; j++) {
@@ -223,6 +262,7 @@ static void judge_chunks(void *ctx, int64_t begin, int64_t end)
         for (int64_t t = c * a->per_chunk; t < stop; t++) {
             int64_t rest = t;
 
+            l.number = t;
             l.x_at = l.i_at = 0;
             for (int d = a->rank - 1; d >= 0; d--) {
                 if (d == a->axis)
@@ -237,12 +277,11 @@ static void judge_chunks(void *ctx, int64_t begin, int64_t end)
     }
 }
 
-enum assay_reason assay__judge_index(const struct assay_tensor *x, const struct assay_tensor *index,
-                                     const struct assay_tensor *values, int dim, bool reduce_max,
-                                     bool keepdim, bool distinct, enum assay_rules rules,
-                                     int n_threads, int64_t *at, int64_t *n_bad)
+/* All lines of a, whose prototype is set. */
+static enum assay_reason judge_lines(struct lines *a, int dim, bool keepdim, int n_threads,
+                                     int64_t *at, int64_t *n_bad)
 {
-    struct lines a = { .proto = { x, index, values, .reduce_max = reduce_max } };
+    const struct assay_tensor *x = a->proto.x, *index = a->proto.index;
     struct findings f = { .reason = ASSAY_REASON_NONE, .at = -1 };
     int axis = x->rank > 0 ? assay_axis(x, dim) : 0;
     int64_t n_chunks;
@@ -251,24 +290,34 @@ enum assay_reason assay__judge_index(const struct assay_tensor *x, const struct 
     *at = -1;
     if (assay_dtype_is_float(index->dtype) || index->dtype == ASSAY_BOOL)
         return ASSAY_REASON_DTYPE;
-    if (axis < 0 || !shape_fits(x, index, values, axis, keepdim))
+    if (axis < 0 || !shape_fits(x, index, a->proto.values, axis, keepdim))
         return ASSAY_REASON_SHAPE;
-    a.proto.distinct = distinct && assay__rules_of(rules)->distinct;
-    lay_out(&a, axis, keepdim);
-    a.per_chunk = (a.n_lines + ASSAY__MAX_CHUNKS - 1) / ASSAY__MAX_CHUNKS;
-    n_chunks = a.n_lines > 0 ? (a.n_lines + a.per_chunk - 1) / a.per_chunk : 0;
+    lay_out(a, axis, keepdim);
+    a->per_chunk = (a->n_lines + ASSAY__MAX_CHUNKS - 1) / ASSAY__MAX_CHUNKS;
+    n_chunks = a->n_lines > 0 ? (a->n_lines + a->per_chunk - 1) / a->per_chunk : 0;
     assay_parallel(n_chunks, assay_numel(x) < SERIAL_BELOW ? n_chunks : 1, n_threads, judge_chunks,
-                   &a);
+                   a);
     for (int64_t c = 0; c < n_chunks; c++) {
         if (f.reason == ASSAY_REASON_NONE) {
-            f.reason = a.part[c].reason;
-            f.at = a.part[c].at;
+            f.reason = a->part[c].reason;
+            f.at = a->part[c].at;
         }
-        f.n_bad += a.part[c].n_bad;
+        f.n_bad += a->part[c].n_bad;
     }
     *at = f.at;
     *n_bad = f.n_bad;
     return f.reason;
+}
+
+enum assay_reason assay__judge_index(const struct assay_tensor *x, const struct assay_tensor *index,
+                                     const struct assay_tensor *values, int dim, bool reduce_max,
+                                     bool keepdim, bool distinct, enum assay_rules rules,
+                                     int n_threads, int64_t *at, int64_t *n_bad)
+{
+    struct lines a = { .proto = { x, index, values, .reduce_max = reduce_max } };
+
+    a.proto.distinct = distinct && assay__rules_of(rules)->distinct;
+    return judge_lines(&a, dim, keepdim, n_threads, at, n_bad);
 }
 
 enum assay_reason assay_judge_index(const struct assay_tensor *x, const struct assay_tensor *index,
@@ -304,4 +353,22 @@ enum assay_reason assay__judge_index_output(const struct assay_op *op,
     }
     return assay__judge_index(x, got[o].t, values, dim, rule->reduce_max, rank == x->rank,
                               rule->distinct, rules, args->n_threads, at, n_bad);
+}
+
+enum assay_reason assay__follow_index_output(const struct assay_op *op,
+                                             const struct assay_args *args,
+                                             const struct assay_slot *got,
+                                             const struct assay_slot *want, int o,
+                                             enum assay_rules rules, const struct assay_tensor *t,
+                                             int64_t *at, int64_t *n_bad)
+{
+    const struct assay_index_rule *rule = op->out[o].index;
+    int dim = rule->dim_attr >= 0 ? (int)args->attr[rule->dim_attr].i : -1;
+    struct lines a = { .proto = { args->in[rule->input].t, got[o].t, want[rule->values_out].t,
+                                  .moved = rule->moved, .golden = want[o].t, .to = t } };
+
+    a.proto.distinct = rule->distinct && assay__rules_of(rules)->distinct;
+    if (rule->mask_in > 0 && args->in[rule->mask_in].n > 0)
+        a.proto.mask = args->in[rule->mask_in].t;
+    return judge_lines(&a, dim, true, args->n_threads, at, n_bad);
 }

@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 struct call {
@@ -96,12 +97,11 @@ static enum assay_status check_ours(const struct assay_tensor *contract,
                       assay_tensor_text(&expected, b, sizeof b));
 }
 
-static void judge_index(struct assay_match *m, const struct call *c, int o)
+/* n_bad indices are wrong for a reason, or none; the first one stands at `at`. */
+static void index_fails(struct assay_match *m, const struct call *c, int o,
+                        enum assay_reason reason, int64_t at, int64_t n_bad)
 {
     const struct assay_tensor *got = c->got[o].t;
-    int64_t at, n_bad;
-    enum assay_reason reason =
-        assay__judge_index_output(c->op, c->args, c->got, o, c->rules, &at, &n_bad);
 
     assay__match_clear(m);
     m->dtype = got->dtype;
@@ -122,6 +122,45 @@ static void judge_index(struct assay_match *m, const struct call *c, int o)
     assay__match_fail(m, reason, "%lld of %lld indices wrong (first at %lld: %s %.0f, golden %.0f)",
                       (long long)n_bad, (long long)m->total, (long long)at,
                       assay_reason_name(reason), m->first_got, m->first_want);
+}
+
+static void judge_index(struct assay_match *m, const struct call *c, int o)
+{
+    int64_t at, n_bad;
+    enum assay_reason reason =
+        assay__judge_index_output(c->op, c->args, c->got, o, c->rules, &at, &n_bad);
+
+    index_fails(m, c, o, reason, at, n_bad);
+}
+
+/* As one more output of values: those that the indices would have, against the golden's. */
+static enum assay_status judge_followed(struct assay_match *m, const struct call *c, int o,
+                                        struct assay_err *err)
+{
+    int v = c->op->out[o].index->values_out;
+    const struct assay_tensor *want = c->want[v].t;
+    struct assay_tensor t = *want;
+    int64_t at, n_bad;
+    enum assay_reason reason;
+
+    t.dtype = c->args->out[v].n > 0 ? c->args->out[v].t->dtype : c->got[v].t->dtype;
+    t.data = assay_alloc((size_t)assay_numel(&t) * assay_dtype_size(t.dtype) + 1);
+    if (!t.data)
+        return assay_fail(err, ASSAY_NOMEM, "no memory for what %lld indices point at",
+                          (long long)assay_numel(&t));
+    reason =
+        assay__follow_index_output(c->op, c->args, c->got, c->want, o, c->rules, &t, &at, &n_bad);
+    if (reason != ASSAY_REASON_NONE) {
+        index_fails(m, c, o, reason, at, n_bad);
+    } else {
+        assay__judge_tensor(m, c->rules, assay_op_tau(c->op, t.dtype), &t, want,
+                            c->native && c->native[v].n ? c->native[v].t : NULL,
+                            c->args->n_threads);
+        if (!m->passed)
+            m->reason = ASSAY_REASON_INDEX_VALUE;
+    }
+    free(t.data);
+    return ASSAY_OK;
 }
 
 static bool form_fails(struct assay_match *m, const struct assay_tensor *got,
@@ -177,6 +216,8 @@ static enum assay_status judge_one(struct assay_match *m, const struct call *c, 
     if (form_fails(m, got, want, dtype, fixed))
         return ASSAY_OK;
     if ((param->flags & ASSAY_PARAM_INDEX) && param->index) {
+        if (param->index->moved)
+            return judge_followed(m, c, o, err);
         judge_index(m, c, o);
         return ASSAY_OK;
     }
@@ -223,6 +264,9 @@ static enum assay_status judge_output(struct assay_match *m, const struct call *
         return ASSAY_OK;
     }
     if (c->op->out[o].flags & ASSAY_PARAM_UNJUDGED)
+        return ASSAY_OK;
+    if ((c->op->out[o].flags & ASSAY_PARAM_UPSTREAM_FREE) &&
+        !assay__rules_of(c->rules)->all_outputs)
         return ASSAY_OK;
     for (int64_t j = 0; j < n_want; j++) {
         struct assay_match one;

@@ -25,6 +25,7 @@ static const struct assay__rules paper = {
     .golden_regions = true,
     .bound_fails = true,
     .distinct = true,
+    .all_outputs = true,
 };
 
 static const struct assay__rules upstream = {

@@ -26,6 +26,7 @@ struct assay__rules {
     bool golden_regions; /* regions depend on the golden alone */
     bool bound_fails;    /* a relative error of exactly 10 tau is a mismatch */
     bool distinct;       /* repeated indices are noticed */
+    bool all_outputs;    /* those that the published harness leaves out are compared, too */
 };
 
 const struct assay__rules *assay__rules_of(enum assay_rules rules);

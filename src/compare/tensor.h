@@ -26,5 +26,13 @@ enum assay_reason assay__judge_index_output(const struct assay_op *op,
                                             const struct assay_args *args,
                                             const struct assay_slot *got, int o,
                                             enum assay_rules rules, int64_t *at, int64_t *n_bad);
+/* Index output o under a rule with .moved: range, repetition and mask decide here; t, a tensor like
+ * the values output, takes the values that the indices would have, to be compared with want's. */
+enum assay_reason assay__follow_index_output(const struct assay_op *op,
+                                             const struct assay_args *args,
+                                             const struct assay_slot *got,
+                                             const struct assay_slot *want, int o,
+                                             enum assay_rules rules, const struct assay_tensor *t,
+                                             int64_t *at, int64_t *n_bad);
 
 #endif

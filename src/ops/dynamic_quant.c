@@ -47,36 +47,18 @@ static enum assay_status check(const struct assay_args *a, struct assay_err *err
 
 static enum assay_status infer(struct assay_args *a, struct assay_err *err)
 {
-    struct assay_tensor *y = &a->out[Y].t[0], *scale = &a->out[SCALE].t[0];
-
     (void)err;
-    *y = *scale = a->in[0].t[0];
-    y->data = scale->data = NULL;
-    y->dtype = ASSAY_I8;
-    scale->dtype = ASSAY_F32;
-    scale->rank--;
-    scale->shape[scale->rank] = 0;
+    assay__infer_quantised(&a->in[0].t[0], &a->out[Y].t[0], &a->out[SCALE].t[0]);
     return ASSAY_OK;
 }
 
 /* ---- cases ----------------------------------------------------------------------------------- */
 
-enum { MIN_ROW = 16, MAX_ROW = 65536 };
-
 static enum assay_status sample(struct assay_sampler *s, struct assay_case *c,
                                 struct assay_err *err)
 {
-    enum { TRIES = 32 };
-    int rank = s->rank > 2 ? s->rank : 2;
-    struct assay_shape *x;
-
     ASSAY_TRY(assay__sample_room(s, c, 0, 1, err));
-    x = c->in[0].shape;
-    for (int i = 0; i < TRIES; i++) {
-        assay_sample_shape(s, s->elements, rank, c->in[0].dtype, x);
-        if (x->dim[rank - 1] >= MIN_ROW && x->dim[rank - 1] <= MAX_ROW)
-            break;
-    }
+    assay__sample_rows(s, s->elements, s->rank > 2 ? s->rank : 2, c->in[0].dtype, c->in[0].shape);
     return ASSAY_OK;
 }
 

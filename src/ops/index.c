@@ -49,6 +49,39 @@ void assay__pick(void *dst, const void *x, const int64_t *at, int64_t n, size_t 
     }
 }
 
+struct rows {
+    const struct assay_tensor *x, *index, *y;
+    int64_t n; /* elements of a row */
+};
+
+static void pick_rows(void *ctx, int64_t begin, int64_t end)
+{
+    const struct rows *r = ctx;
+    size_t bytes = (size_t)r->n * assay_dtype_size(r->x->dtype);
+
+    for (int64_t i = begin; i < end; i++) {
+        int64_t from = assay_load_int(r->index, i);
+
+        if (r->y->dtype == r->x->dtype)
+            memcpy((char *)r->y->data + (size_t)i * bytes,
+                   (const char *)r->x->data + (size_t)from * bytes, bytes);
+        else
+            assay_load_n(r->x, from * r->n, r->n, (double *)r->y->data + i * r->n);
+    }
+}
+
+void assay__pick_rows(const struct assay_args *a, const struct assay_tensor *x,
+                      const struct assay_tensor *index, const struct assay_tensor *y)
+{
+    struct rows r = { x, index, y, 1 };
+
+    for (int d = 1; d < x->rank; d++)
+        r.n *= x->shape[d];
+    if (r.n > 0)
+        assay_parallel(assay_numel(index), r.n < GRAIN ? GRAIN / r.n : 1, a->n_threads, pick_rows,
+                       &r);
+}
+
 /* ---- checks ---------------------------------------------------------------------------------- */
 
 enum assay_status assay__index_fits(const struct assay_tensor *index, const char *name,
@@ -75,7 +108,7 @@ enum { PIECES = 64 };
 
 struct scan {
     const struct assay_tensor *t;
-    int64_t n, piece;
+    int64_t lo, n, piece;
     int64_t bad[PIECES]; /* first element out of range; -1: none */
 };
 
@@ -94,9 +127,10 @@ static void scan_pieces(void *ctx, int64_t begin, int64_t end)
 
             assay_load_int_n(s->t, at, m, v);
             for (int64_t k = 0; k < m; k++)
-                out |= (uint64_t)v[k] | (uint64_t)(s->n - 1 - v[k]); /* sign bit: out of range */
+                out |= ((uint64_t)v[k] - (uint64_t)s->lo) | /* sign bit: out of range */
+                       ((uint64_t)s->n - 1 - (uint64_t)v[k]);
             for (int64_t k = 0; k < m && out >> 63 && s->bad[i] < 0; k++)
-                if (v[k] < 0 || v[k] >= s->n)
+                if (v[k] < s->lo || v[k] >= s->n)
                     s->bad[i] = at + k;
         }
     }
@@ -117,11 +151,12 @@ static void put_place(const struct assay_tensor *t, int64_t i, char *buf, size_t
     }
 }
 
-enum assay_status assay__index_check(const struct assay_tensor *t, const char *name, int64_t n,
-                                     int n_threads, struct assay_err *err)
+enum assay_status assay__index_check_from(const struct assay_tensor *t, const char *name,
+                                          int64_t lo, int64_t n, int n_threads,
+                                          struct assay_err *err)
 {
     int64_t numel = assay_numel(t);
-    struct scan s = { .t = t, .n = n, .piece = numel / PIECES + 1 };
+    struct scan s = { .t = t, .lo = lo, .n = n, .piece = numel / PIECES + 1 };
     int64_t pieces = (numel + s.piece - 1) / s.piece;
     char place[160];
 
@@ -130,12 +165,19 @@ enum assay_status assay__index_check(const struct assay_tensor *t, const char *n
         if (s.bad[i] < 0)
             continue;
         put_place(t, s.bad[i], place, sizeof place);
-        if (n == 0)
+        if (n <= lo)
             return assay_fail(err, ASSAY_INVALID, "%s[%s] has nothing to point at", name, place);
-        return assay_fail(err, ASSAY_INVALID, "%s[%s] is %lld, outside of 0 to %lld", name, place,
-                          (long long)assay_load_int(t, s.bad[i]), (long long)n - 1);
+        return assay_fail(err, ASSAY_INVALID, "%s[%s] is %lld, outside of %lld to %lld", name,
+                          place, (long long)assay_load_int(t, s.bad[i]), (long long)lo,
+                          (long long)n - 1);
     }
     return ASSAY_OK;
+}
+
+enum assay_status assay__index_check(const struct assay_tensor *t, const char *name, int64_t n,
+                                     int n_threads, struct assay_err *err)
+{
+    return assay__index_check_from(t, name, 0, n, n_threads, err);
 }
 
 /* ---- what they point at ---------------------------------------------------------------------- */

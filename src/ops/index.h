@@ -21,6 +21,11 @@ void assay__panel_ints(const struct assay__panel *p, const struct assay_tensor *
 /* dst[i] = x[at[i]] for elements of `size` bytes, 1, 2, 4 or 8. */
 void assay__pick(void *dst, const void *x, const int64_t *at, int64_t n, size_t size);
 
+/* Row i of y = row index[i] of x, in parallel; rows are what lies behind the first axis. y has the
+ * dtype of x, or fp64 for a floating x. */
+void assay__pick_rows(const struct assay_args *a, const struct assay_tensor *x,
+                      const struct assay_tensor *index, const struct assay_tensor *y);
+
 /* ---- checks ---------------------------------------------------------------------------------- */
 
 /* Same rank, and no extent of the index larger than that of x but along axis. */
@@ -31,6 +36,10 @@ enum assay_status assay__index_fits(const struct assay_tensor *index, const char
 /* Every element lies in 0 .. n-1; the error names the first that does not. */
 enum assay_status assay__index_check(const struct assay_tensor *t, const char *name, int64_t n,
                                      int n_threads, struct assay_err *err);
+/* Every element lies in lo .. n-1. */
+enum assay_status assay__index_check_from(const struct assay_tensor *t, const char *name,
+                                          int64_t lo, int64_t n, int n_threads,
+                                          struct assay_err *err);
 
 /* ---- what they point at ---------------------------------------------------------------------- */
 

@@ -40,3 +40,17 @@ void assay__add_vector_f32(struct assay_work *w, const struct assay_slot *s, dou
         w->amount[ASSAY_UNIT_VEC_32] +=
             (s->t[k].dtype == ASSAY_F32 ? ops : ops + casts) * (double)assay_numel(&s->t[k]);
 }
+
+void assay__add_products(struct assay_work *w, enum assay_dtype d, double n)
+{
+    w->amount[d == ASSAY_F32  ? ASSAY_UNIT_FMA_F32
+              : d == ASSAY_I8 ? ASSAY_UNIT_DOT_I8
+                              : ASSAY_UNIT_DOT_BF16] += 2 * n;
+}
+
+void assay__add_cube(struct assay_work *w, enum assay_dtype d, double n)
+{
+    w->amount[d == ASSAY_F32  ? ASSAY_UNIT_CUBE_F32
+              : d == ASSAY_I8 ? ASSAY_UNIT_CUBE_I8
+                              : ASSAY_UNIT_CUBE_F16] += 2 * n;
+}

@@ -36,4 +36,12 @@ void assay__add_vector_cast(struct assay_work *w, const struct assay_slot *s, do
 void assay__add_vector_f32(struct assay_work *w, const struct assay_slot *s, double ops,
                            double casts);
 
+/*
+ * n multiplications, each added to a sum, of numbers of dtype d: by the widest instructions that a
+ * processor may have for such (16-bit floats: dot products of pairs). The second is for an
+ * accelerator's matrix unit.
+ */
+void assay__add_products(struct assay_work *w, enum assay_dtype d, double n);
+void assay__add_cube(struct assay_work *w, enum assay_dtype d, double n);
+
 #endif

@@ -131,6 +131,11 @@ double assay__sigmoid(const struct assay_args *a, double x)
     return 1 / assay_round(a, ASSAY_F32, 1 + e);
 }
 
+double assay__silu(const struct assay_args *a, double x)
+{
+    return assay_round(a, ASSAY_F32, x * assay_round(a, ASSAY_F32, assay__sigmoid(a, x)));
+}
+
 struct scaling {
     const struct assay_tensor *t;
     double by;
@@ -162,4 +167,41 @@ void assay__weigh(const struct assay_tensor *t, int n, double weight, struct ass
         assay_parallel(numel, 1 << 16, n_threads, scale_range, &others);
     for (int i = 0; i < n; i++)
         assay_store(t, at[i], weight > 1 ? kept[i] : kept[i] * weight);
+}
+
+struct thinning {
+    const struct assay_tensor *t;
+    double keep_nan, keep_inf;
+    struct assay_key draw, value;
+};
+
+static void thin_range(void *ctx, int64_t begin, int64_t end)
+{
+    const struct thinning *j = ctx;
+    double v[ASSAY__BLOCK];
+
+    for (int64_t at = begin; at < end; at += ASSAY__BLOCK) {
+        int64_t n = block_length(at, end);
+
+        assay_load_n(j->t, at, n, v);
+        for (int64_t k = 0; k < n; k++) {
+            uint64_t i = (uint64_t)(at + k);
+
+            if (isfinite(v[k]))
+                continue;
+            if (assay_rng_unit(j->draw, i) >= (isnan(v[k]) ? j->keep_nan : j->keep_inf))
+                assay_store(j->t, at + k, 2 * assay_rng_unit(j->value, i) - 1);
+        }
+    }
+}
+
+void assay__thin_specials(const struct assay_tensor *t, double terms, struct assay_key key,
+                          int n_threads)
+{
+    /* The uniform fill makes half of all elements NaN, or one in ten infinite. */
+    double part = fmax(1 / terms, 3 / fmax(1, (double)assay_numel(t)));
+    struct thinning j = { t, part, 5 * part, assay_key_sub(key, 0), assay_key_sub(key, 1) };
+
+    if (assay_dtype_is_float(t->dtype))
+        assay_parallel(assay_numel(t), GRAIN, n_threads, thin_range, &j);
 }

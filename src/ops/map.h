@@ -49,7 +49,16 @@ enum assay_status assay__infer_list(struct assay_args *a, int i, const struct as
 void assay__weigh(const struct assay_tensor *t, int n, double weight, struct assay_key key,
                   int n_threads);
 
+/* Of infinities and NaN in t, as the uniform fill puts them there, keeps about one in every 2 x
+ * terms elements, and not quite none, and makes the others ordinary, so that sums over `terms`
+ * elements have values in part. */
+void assay__thin_specials(const struct assay_tensor *t, double terms, struct assay_key key,
+                          int n_threads);
+
 /* The logistic function in the steps of the published formula, each rounded in the native run. */
 double assay__sigmoid(const struct assay_args *a, double x);
+
+/* x sigmoid(x), the same. */
+double assay__silu(const struct assay_args *a, double x);
 
 #endif

@@ -111,6 +111,11 @@ struct assay__moments assay__moments(const struct assay_args *a, const struct as
     return r;
 }
 
+double assay__power(const struct assay_args *a, double x, double top)
+{
+    return assay_round(a, ASSAY_F32, exp(assay_round(a, ASSAY_F32, x - top)));
+}
+
 double assay__rstd(const struct assay_args *a, double v, double eps)
 {
     double root = assay_round(a, ASSAY_F32, sqrt(assay_round(a, ASSAY_F32, v + eps)));

@@ -27,6 +27,9 @@ struct assay__moments {
 struct assay__moments assay__moments(const struct assay_args *a, const struct assay_tensor *t,
                                      int64_t at, int64_t n);
 
+/* exp(x - top), a term of softmax. */
+double assay__power(const struct assay_args *a, double x, double top);
+
 /* 1 / sqrt(v + eps) */
 double assay__rstd(const struct assay_args *a, double v, double eps);
 

@@ -2,6 +2,17 @@
 /* quantise.c: rows as int8 numbers with one scale each. */
 #include "ops/quantise.h"
 
+void assay__infer_quantised(const struct assay_tensor *x, struct assay_tensor *y,
+                            struct assay_tensor *scale)
+{
+    *y = *scale = *x;
+    y->data = scale->data = NULL;
+    y->dtype = ASSAY_I8;
+    scale->dtype = ASSAY_F32;
+    scale->rank--;
+    scale->shape[scale->rank] = 0;
+}
+
 double assay__quant_scale(const struct assay_args *a, double amax, double floor)
 {
     double least = assay_round(a, ASSAY_F32, floor);

@@ -7,6 +7,10 @@
 
 #include "assay/op.h"
 
+/* Outputs for x: int8 of its shape, and float32 of one value a row of its last axis. */
+void assay__infer_quantised(const struct assay_tensor *x, struct assay_tensor *y,
+                            struct assay_tensor *scale);
+
 /* max(amax, floor) / 127; NaN stays NaN. */
 double assay__quant_scale(const struct assay_args *a, double amax, double floor);
 

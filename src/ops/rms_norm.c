@@ -12,8 +12,6 @@
 #include "ops/slice_fill.h"
 #include "ops/slices.h"
 
-#include <math.h>
-
 enum { X, GAMMA };
 enum { EPSILON };
 static const struct assay_param in[] = {
@@ -49,14 +47,12 @@ static enum assay_status check(const struct assay_args *a, struct assay_err *err
 
 /* ---- cases ----------------------------------------------------------------------------------- */
 
-enum { MIN_ROW = 16, MAX_ROW = 65536 };
-
 /* Squares of float32 must not overflow in their sum. Gamma is what models have: near 1, or of both
  * signs. */
 static enum assay_status sample(struct assay_sampler *s, struct assay_case *c,
                                 struct assay_err *err)
 {
-    enum { TRIES = 32, GAMMAS = 3 };
+    enum { MAX_ROW = 65536, GAMMAS = 3 };
     static const struct assay_range gammas[GAMMAS] = { { 0.5, 1.5 }, { -1, 1 }, { -2, 2 } };
     enum assay_dtype d = c->in[X].dtype;
     bool alone = s->elements <= MAX_ROW && c->value_class != ASSAY_CLASS_SPECIAL;
@@ -71,48 +67,9 @@ static enum assay_status sample(struct assay_sampler *s, struct assay_case *c,
     if (c->value_class == ASSAY_CLASS_BOUNDARY)
         c->in[GAMMA].range[0] = gammas[0];
     x = c->in[X].shape;
-    for (int i = 0; i < TRIES; i++) {
-        assay_sample_shape(s, rank == 1 ? s->elements / 2 + 1 : s->elements, rank, d, x);
-        if (x->dim[rank - 1] >= MIN_ROW && x->dim[rank - 1] <= MAX_ROW)
-            break;
-    }
+    assay__sample_rows(s, rank == 1 ? s->elements / 2 + 1 : s->elements, rank, d, x);
     c->in[GAMMA].shape[0] = (struct assay_shape){ 1, { x->dim[rank - 1] } };
     return ASSAY_OK;
-}
-
-/*
- * Rows differ in magnitude by powers of two. In some, a few elements hold most of the squares; in
- * some, elements are large and small in turns of a drawn length, so that no regular choice among
- * them has the sum of all; in some, the mean of squares is about as large as epsilon. Few elements
- * do not hold much where epsilon is larger than what they leave of the mean.
- */
-static void recipe(const void *ctx, struct assay_sampler *s, const struct assay__slice *slice,
-                   struct assay__recipe *r)
-{
-    enum { FEW, FEW_TOO, WAVE, PLAIN, TINY, KINDS };
-    double eps = *(const double *)ctx, most = fmax(-slice->lo, slice->hi);
-    double end = slice->hi >= -slice->lo ? slice->hi : slice->lo;
-    double gain = exp2(-(double)assay_sample_below(s, 6));
-    int kind = (int)assay_sample_below(s, KINDS);
-
-    if (slice->n < 4 || slice->lo > 0 || slice->hi < 0)
-        return;
-    if (kind <= FEW_TOO && most * most < 10 * eps * (double)slice->n) {
-        kind = WAVE;
-        gain = 1;
-    }
-    if (kind == TINY && eps > 0)
-        gain = fmin(1, sqrt(3 * eps) * assay__draw_power(s, -1.5, 1.5) / most);
-    r->most[1] = r->some[1] = gain;
-    if (kind <= FEW_TOO) {
-        assay__draw_places(s, slice->n, r);
-        r->most[1] = gain * sqrt((double)r->n_some / (double)slice->n);
-        r->some[0] = gain * end;
-        r->some[1] = 0;
-    } else if (kind == WAVE) {
-        assay__draw_wave(s, slice->n, r);
-        r->most[1] = gain / 8;
-    }
 }
 
 static enum assay_status fill(struct assay_args *a, struct assay_key key, struct assay_err *err)
@@ -120,7 +77,7 @@ static enum assay_status fill(struct assay_args *a, struct assay_key key, struct
     const struct assay_tensor *x = &a->in[X].t[0];
 
     (void)err;
-    assay__fill_slices(a, x, x->rank - 1, key, recipe, &a->attr[EPSILON].f);
+    assay__fill_slices(a, x, x->rank - 1, key, assay__recipe_squares, &a->attr[EPSILON].f);
     return ASSAY_OK;
 }
 

@@ -14,12 +14,16 @@ double assay__range_magnitude(const struct assay_range *r)
     return lo > hi ? lo : hi;
 }
 
-double assay__round_figure(double v)
+void assay__sample_rows(struct assay_sampler *s, int64_t elements, int rank, enum assay_dtype d,
+                        struct assay_shape *x)
 {
-    char buf[32];
+    enum { TRIES = 32, MIN_ROW = 16, MAX_ROW = 65536 };
 
-    snprintf(buf, sizeof buf, "%.1e", v);
-    return strtod(buf, NULL);
+    for (int i = 0; i < TRIES; i++) {
+        assay_sample_shape(s, elements, rank, d, x);
+        if (x->dim[rank - 1] >= MIN_ROW && x->dim[rank - 1] <= MAX_ROW)
+            break;
+    }
 }
 
 enum assay_status assay__sample_room(struct assay_sampler *s, struct assay_case *c, int i,
@@ -68,4 +72,64 @@ enum assay_status assay__sample_lists(struct assay_sampler *s, struct assay_case
             c->in[i].shape[k] = c->in[0].shape[k];
     }
     return ASSAY_OK;
+}
+
+int64_t assay__sample_ratio(struct assay_sampler *s, double lo, double hi)
+{
+    lo = fmax(1, lo);
+    return (int64_t)exp(assay_sample_between(s, log(lo), log(fmax(lo, hi))));
+}
+
+int64_t assay__sample_extent(struct assay_sampler *s, double about, enum assay_dtype d)
+{
+    struct assay_shape one;
+
+    assay_sample_shape(s, about < 1 ? 1 : (int64_t)about, 1, d, &one);
+    return one.dim[0];
+}
+
+void assay__sample_product(struct assay_sampler *s, int64_t batches, enum assay_dtype d, int64_t *m,
+                           int64_t *n, int64_t *k)
+{
+    int64_t elements = s->elements / batches > 1 ? s->elements / batches : 1;
+    double root = sqrt((double)elements), lo = fmax(8, root / 8), hi = fmax(12, root * 2);
+    double other, least, most;
+    bool tall = assay_sample_below(s, 4) == 0;
+
+    *k = assay__sample_extent(s, exp(assay_sample_between(s, log(lo), log(hi))), d);
+    other = fmax(2, (double)elements / (double)*k); /* m + n */
+    most = fmax(1, fmin(other / 2, ASSAY__MOST_PRODUCTS / (double)s->elements));
+    least = tall ? fmin(8, most) : assay_sample_below(s, 3) == 0 ? 1 : fmax(1, most / 8);
+    *m = assay__sample_ratio(s, least, most);
+    *n = (int64_t)fmax(1, other - (double)*m);
+    if (tall) {
+        int64_t t = *m;
+
+        *m = *n;
+        *n = t;
+    }
+}
+
+struct assay_range assay__sample_factor(struct assay_sampler *s, double most, double terms,
+                                        enum assay_dtype d)
+{
+    /* products of uniform values are a third of the largest one, root mean square */
+    double size = fmax(most, 1e-3) * sqrt(terms) / 3;
+    double widest = d == ASSAY_F32 ? 10 : fmin(assay_dtype_max(d), 1e30) / 50;
+    double lo = fmax(0.1 / size, 1e-20), hi = fmin(widest / size, 100), m;
+
+    lo = fmin(fmax(lo, 0.02), hi);
+    hi = fmin(fmax(lo, 5), hi);
+    m = exp(assay_sample_between(s, log(lo), log(hi)));
+    m = assay_sample_figure(m);
+    return (struct assay_range){ -m, m };
+}
+
+bool assay__sample_absent(struct assay_sampler *s, struct assay_case *c, int i, double share)
+{
+    bool absent = assay_sample_between(s, 0, 1) >= share;
+
+    if (absent)
+        c->in[i].n = 0;
+    return absent;
 }

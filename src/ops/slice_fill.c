@@ -2,6 +2,7 @@
 /* slice_fill.c: inputs for operators that reduce along an axis. */
 #include "ops/slice_fill.h"
 
+#include "assay/case.h"
 #include "ops/slices.h"
 
 #include <float.h>
@@ -200,4 +201,82 @@ void assay__fill_slices(const struct assay_args *a, const struct assay_tensor *x
     struct job j = { x, key, fn, ctx };
 
     assay__panels(a, x, axis, body, &j);
+}
+
+/* ---- recipes --------------------------------------------------------------------------------- */
+
+/* Few elements do not hold much where what is added to the mean is larger than what they leave of
+ * it. */
+void assay__recipe_squares(const void *ctx, struct assay_sampler *s,
+                           const struct assay__slice *slice, struct assay__recipe *r)
+{
+    enum { FEW, FEW_TOO, WAVE, PLAIN, TINY, KINDS };
+    double eps = *(const double *)ctx, most = fmax(-slice->lo, slice->hi);
+    double end = slice->hi >= -slice->lo ? slice->hi : slice->lo;
+    double gain = exp2(-(double)assay_sample_below(s, 6));
+    int kind = (int)assay_sample_below(s, KINDS);
+
+    if (slice->n < 4 || slice->lo > 0 || slice->hi < 0)
+        return;
+    if (kind <= FEW_TOO && most * most < 10 * eps * (double)slice->n) {
+        kind = WAVE;
+        gain = 1;
+    }
+    if (kind == TINY && eps > 0)
+        gain = fmin(1, sqrt(3 * eps) * assay__draw_power(s, -1.5, 1.5) / most);
+    r->most[1] = r->some[1] = gain;
+    if (kind <= FEW_TOO) {
+        assay__draw_places(s, slice->n, r);
+        r->most[1] = gain * sqrt((double)r->n_some / (double)slice->n);
+        r->some[0] = gain * end;
+        r->some[1] = 0;
+    } else if (kind == WAVE) {
+        assay__draw_wave(s, slice->n, r);
+        r->most[1] = gain / 8;
+    }
+}
+
+/* ---- softmax --------------------------------------------------------------------------------- */
+
+void assay__softmax_recipe(const void *ctx, struct assay_sampler *s,
+                           const struct assay__slice *slice, struct assay__recipe *r)
+{
+    enum { FEW, FEW_TOO, WAVE, PLAIN, WHOLE, KINDS };
+    double range = slice->hi - slice->lo, spread = fmin(range, assay_sample_between(s, 4, 10));
+    double base = slice->lo + (range - spread) * assay_sample_between(s, 0, 1), unit, gap;
+    int kind = (int)assay_sample_below(s, KINDS);
+
+    (void)ctx;
+    if (slice->n < 4 || kind == WHOLE)
+        return;
+    unit = spread / range; /* the slope of base + (x - lo) unit */
+    r->most[0] = base - slice->lo * unit;
+    r->most[1] = unit;
+    if (kind == FEW || kind == FEW_TOO) {
+        assay__draw_places(s, slice->n, r);
+        gap = fmin(spread, log((double)slice->n / r->n_some));
+        unit *= (spread - gap) / spread;
+        r->most[0] = base - slice->lo * unit;
+        r->most[1] = unit;
+        r->some[0] = base + spread;
+        r->some[1] = 0;
+    } else if (kind == WAVE) {
+        assay__draw_wave(s, slice->n, r);
+        r->most[0] = base - slice->lo * unit / 4;
+        r->some[0] = r->most[0] + 0.75 * spread;
+        r->most[1] = r->some[1] = unit / 4;
+    }
+}
+
+void assay__sample_spread(struct assay_sampler *s, struct assay_case *c)
+{
+    enum { N_WIDE = 4 };
+    static const double wide[N_WIDE] = { 0.3, 0.5, 0.7, 1 };
+    struct assay_range *r = c->in[0].range;
+
+    if (c->value_class == ASSAY_CLASS_SMALL && r->hi < wide[0]) {
+        double most = wide[assay_sample_below(s, N_WIDE)];
+
+        *r = (struct assay_range){ -most, most };
+    }
 }

@@ -51,7 +51,32 @@ void assay__draw_places(struct assay_sampler *s, int64_t n, struct assay__recipe
 /* Draws a period of 2 to n elements, every ratio equally likely, and its phase. */
 void assay__draw_wave(struct assay_sampler *s, int64_t n, struct assay__recipe *r);
 
+/*
+ * For exponentials that are added up. A slice spreads over a part of the range it was drawn from,
+ * and lies anywhere in it: where the range is wide, exponentials overflow or vanish unless the
+ * maximum is taken off. Then
+ *  - a few elements weigh as much as all others together, as far as the spread allows it; or
+ *  - elements are high and low in turns of a drawn length, so that no regular choice among them has
+ *    the sum of all; or
+ *  - they stay uniform; some slices also keep their whole range, of which one element remains.
+ */
+void assay__softmax_recipe(const void *ctx, struct assay_sampler *s,
+                           const struct assay__slice *slice, struct assay__recipe *r);
+
+/* Widens the range of input 0 in cases of small values: where bfloat16 values are all alike,
+ * results differ by less than its accuracy. */
+void assay__sample_spread(struct assay_sampler *s, struct assay_case *c);
+
 /* 2^e, e uniform between lo and hi. */
 double assay__draw_power(struct assay_sampler *s, double lo, double hi);
+
+/*
+ * The recipe for what takes the mean of squares of a slice and adds *ctx to it, a double. Slices
+ * differ in magnitude by powers of two. In some, a few elements hold most of the squares; in some,
+ * elements are large and small in turns of a drawn length, so that no regular choice among them has
+ * the sum of all; in some, the mean of squares is about as large as *ctx.
+ */
+void assay__recipe_squares(const void *ctx, struct assay_sampler *s,
+                           const struct assay__slice *slice, struct assay__recipe *r);
 
 #endif

@@ -85,11 +85,8 @@ static void range(void *ctx, int64_t begin, int64_t end)
         n = n < j->half - in_row ? n : j->half - in_row;
         assay_load_n(j->x, from, n, gate);
         assay_load_n(j->x, from + j->half, n, up);
-        for (int64_t k = 0; k < n; k++) {
-            double s = assay_round(j->a, ASSAY_F32, assay__sigmoid(j->a, gate[k]));
-
-            up[k] *= assay_round(j->a, ASSAY_F32, gate[k] * s);
-        }
+        for (int64_t k = 0; k < n; k++)
+            up[k] *= assay__silu(j->a, gate[k]);
         assay_store_n(j->y, at, n, up);
     }
 }

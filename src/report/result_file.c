@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* result_file.c: a finished result file, read whole: builds and cases must belong together. */
+#include "report/result_get.h"
 #include "report/result_json.h"
 #include "report/summary.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -156,6 +158,46 @@ static enum assay_status parse_controls(struct assay_result *r, const json_t *li
     return ASSAY_OK;
 }
 
+static enum assay_status parse_part(struct assay_part *p, const struct assay__reader *in,
+                                    const json_t *j)
+{
+    ASSAY_TRY(assay__get_int(in, j, "shard", 1, INT_MAX, &p->shard));
+    ASSAY_TRY(assay__get_int(in, j, "cases", 0, INT_MAX, &p->n_cases));
+    ASSAY_TRY(assay__get_int(in, j, "cores", 0, INT_MAX, &p->cores));
+    ASSAY_TRY(assay__get_string(in, j, "cpu", p->cpu, sizeof p->cpu));
+    ASSAY_TRY(assay__get_string(in, j, "kernel", p->kernel, sizeof p->kernel));
+    ASSAY_TRY(assay__get_string(in, j, "compiler", p->compiler, sizeof p->compiler));
+    ASSAY_TRY(assay__get_string(in, j, "date", p->date, sizeof p->date));
+    ASSAY_TRY(assay__get_string(in, j, "harness", p->harness, sizeof p->harness));
+    return assay__get_number(in, j, "wall_s", &p->wall_s);
+}
+
+/* Only merged results have them. */
+static enum assay_status parse_parts(struct assay_result *r, const json_t *root,
+                                     struct assay_err *err)
+{
+    char where[WHERE_MAX];
+    struct assay__reader in = { where, NULL, err };
+    json_t *list;
+    size_t n;
+
+    if (!assay__json_has(root, "parts"))
+        return ASSAY_OK;
+    ASSAY_TRY(assay__json_array(root, "result", "parts", &list, err));
+    n = json_array_size(list);
+    if (n > MAX_ROWS)
+        return assay_fail(err, ASSAY_PARSE, "%zu parts, at most %d", n, (int)MAX_ROWS);
+    r->parts = assay_arena_array(&r->arena, n + 1, sizeof *r->parts);
+    if (!r->parts)
+        return assay_fail(err, ASSAY_NOMEM, "out of memory for %zu parts", n);
+    for (size_t i = 0; i < n; i++) {
+        snprintf(where, sizeof where, "parts[%zu]", i);
+        ASSAY_TRY(parse_part(&r->parts[i], &in, json_array_get(list, i)));
+        r->n_parts++;
+    }
+    return ASSAY_OK;
+}
+
 static enum assay_status parse_root(struct assay_result *r, const json_t *root,
                                     assay_op_find_fn find, struct assay_err *err)
 {
@@ -168,6 +210,7 @@ static enum assay_status parse_root(struct assay_result *r, const json_t *root,
     ASSAY_TRY(assay__result_get_manifest(&r->manifest, j, "manifest", err));
     ASSAY_TRY(assay__json_object(root, "result", "machine", &j, err));
     ASSAY_TRY(assay__result_get_machine(&r->machine, j, "machine", err));
+    ASSAY_TRY(parse_parts(r, root, err));
     ASSAY_TRY(assay__json_array(root, "result", "builds", &j, err));
     ASSAY_TRY(parse_builds(r, j, find, err));
     ASSAY_TRY(assay__json_array(root, "result", "cases", &j, err));

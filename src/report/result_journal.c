@@ -5,6 +5,7 @@
  */
 #include "report/result_json.h"
 
+#include "base/file.h"
 #include "report/summary.h"
 
 #include <errno.h>
@@ -132,14 +133,9 @@ static enum assay_status on_control(void *self, const struct assay_result *r, in
     return write_line(j, &line, err);
 }
 
-/* A resumed run whose rows came from a finished file starts its journal with them. */
-static enum assay_status on_begin(void *self, const struct assay_result *r, struct assay_err *err)
+static enum assay_status write_known(struct journal *j, const struct assay_result *r, bool fresh,
+                                     struct assay_err *err)
 {
-    struct journal *j = self;
-    bool fresh = j->empty;
-
-    if (!j->file)
-        return ASSAY_OK;
     ASSAY_TRY(write_manifest(j, r, err));
     for (int i = 0; fresh && i < r->n_builds; i++)
         if (r->builds[i].done)
@@ -150,6 +146,22 @@ static enum assay_status on_begin(void *self, const struct assay_result *r, stru
     for (int i = 0; fresh && i < r->n_controls; i++)
         ASSAY_TRY(on_control(j, r, i, err));
     return ASSAY_OK;
+}
+
+/* A resumed run whose rows came from a finished file starts its journal with them. Where there is
+ * no room for all of them the file is what counts, and half a journal must not stand before it. */
+static enum assay_status on_begin(void *self, const struct assay_result *r, struct assay_err *err)
+{
+    struct journal *j = self;
+    bool fresh = j->empty;
+    enum assay_status st;
+
+    if (!j->file)
+        return ASSAY_OK;
+    st = write_known(j, r, fresh, err);
+    if (st && fresh)
+        j->empty = !ftruncate(fileno(j->file), 0);
+    return st;
 }
 
 static void close_file(struct journal *j)
@@ -239,6 +251,8 @@ static enum assay_status open_partial(struct journal *j, bool resume, struct ass
         j->file = fdopen(fd, "a");
         if (!j->file)
             st = assay_fail(err, ASSAY_NOMEM, "out of memory to open %s", j->partial);
+        else /* a line that a full disk took half of must not be tried again behind our back */
+            (void)setvbuf(j->file, NULL, _IONBF, 0);
     }
     if (st)
         close(fd);
@@ -267,6 +281,8 @@ enum assay_status assay_report_json_open(struct assay_sink *sink, const char *pa
         st = assay_fail(err, ASSAY_NOMEM, "out of memory for a report");
     if (!st && j->partial)
         st = open_partial(j, resume, err);
+    if (!st && j->partial)
+        assay__file_left_over(path);
     if (st)
         assay_report_json_close(sink);
     return st;

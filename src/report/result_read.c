@@ -12,6 +12,29 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* null, or not there: 0. */
+static enum assay_status get_new_count(const struct assay__reader *in, const json_t *j,
+                                       const char *key, int *dst)
+{
+    *dst = 0;
+    return assay__json_has(j, key) ? assay__get_int(in, j, key, 0, INT_MAX, dst) : ASSAY_OK;
+}
+
+/* Which part of which cases. */
+static enum assay_status get_scope(struct assay_manifest *m, const struct assay__reader *in,
+                                   const json_t *j)
+{
+    ASSAY_TRY(assay__get_new_string(in, j, "sources", m->sources, sizeof m->sources));
+    ASSAY_TRY(assay__get_new_string(in, j, "hidden", m->hidden, sizeof m->hidden));
+    ASSAY_TRY(get_new_count(in, j, "hidden_count", &m->n_hidden));
+    ASSAY_TRY(get_new_count(in, j, "shard", &m->shard));
+    ASSAY_TRY(get_new_count(in, j, "shards", &m->n_shards));
+    ASSAY_TRY(get_new_count(in, j, "planned", &m->n_planned));
+    return m->shard > m->n_shards ? assay_fail(in->err, ASSAY_PARSE, "%s: field 'shard': %d of %d",
+                                               in->where, m->shard, m->n_shards)
+                                  : ASSAY_OK;
+}
+
 enum assay_status assay__result_get_manifest(struct assay_manifest *m, const json_t *j,
                                              const char *where, struct assay_err *err)
 {
@@ -33,6 +56,7 @@ enum assay_status assay__result_get_manifest(struct assay_manifest *m, const jso
         return assay_fail(err, ASSAY_PARSE, "%s: field 'policy': unknown value '%s'", where,
                           m->policy);
     ASSAY_TRY(assay__get_new_string(&in, j, "harness", m->harness, sizeof m->harness));
+    ASSAY_TRY(get_scope(m, &in, j));
     ASSAY_TRY(assay__get_string(&in, j, "target", m->target, sizeof m->target));
     ASSAY_TRY(assay__get_string(&in, j, "trust", m->trust, sizeof m->trust));
     ASSAY_TRY(assay__get_bool(&in, j, "trusted", &m->trusted));

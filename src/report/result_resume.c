@@ -57,6 +57,9 @@ static enum assay_status check_same_run(const struct resume *u, const struct ass
     ASSAY_TRY(same_text(u, "target", m->target, now->target));
     ASSAY_TRY(same_text(u, "rules", assay__rules_name(m->rules), assay__rules_name(now->rules)));
     ASSAY_TRY(same_text(u, "policy", m->policy, now->policy));
+    ASSAY_TRY(same_number(u, "shard", (uint64_t)m->shard, (uint64_t)now->shard));
+    ASSAY_TRY(same_number(u, "shards", (uint64_t)m->n_shards, (uint64_t)now->n_shards));
+    ASSAY_TRY(same_text(u, "hidden cases", m->hidden, now->hidden));
     ASSAY_TRY(same_number(u, "threads", (uint64_t)m->threads, (uint64_t)now->threads));
     ASSAY_TRY(same_text(u, "timing", m->timing ? "yes" : "no", now->timing ? "yes" : "no"));
     if (m->timing)

@@ -75,6 +75,12 @@ void assay__result_put_manifest(struct assay_text *t, const struct assay_manifes
     put_string(t, "cases", m->cases);
     put_string(t, "policy", m->policy);
     put_string(t, "harness", m->harness);
+    put_string(t, "sources", m->sources[0] ? m->sources : NULL);
+    put_string(t, "hidden", m->hidden[0] ? m->hidden : NULL);
+    put_int(t, "hidden_count", m->n_hidden);
+    put_int(t, "shard", m->shard);
+    put_int(t, "shards", m->n_shards);
+    put_int(t, "planned", m->n_planned);
     put_string(t, "target", m->target);
     put_string(t, "trust", m->trust);
     put_bool(t, "trusted", m->trusted);
@@ -434,6 +440,29 @@ static void put_evidence(struct assay_text *t, const struct assay_result *r)
     assay_text_add(t, "}");
 }
 
+/* Of a merged result: where each part was measured. */
+static void put_parts(struct assay_text *t, const struct assay_result *r)
+{
+    if (r->n_parts == 0)
+        return;
+    assay_text_add(t, ",\n\"parts\":[");
+    for (int i = 0; i < r->n_parts; i++) {
+        const struct assay_part *p = &r->parts[i];
+
+        assay_text_add(t, "%s\n{\"shard\":%d", i ? "," : "", p->shard);
+        put_int(t, "cases", p->n_cases);
+        put_int(t, "cores", p->cores);
+        put_string(t, "cpu", p->cpu);
+        put_string(t, "kernel", p->kernel);
+        put_string(t, "compiler", p->compiler);
+        put_string(t, "date", p->date);
+        put_string(t, "harness", p->harness);
+        put_number(t, "wall_s", p->wall_s);
+        assay_text_add(t, "}");
+    }
+    assay_text_add(t, "]");
+}
+
 void assay__result_put_result(struct assay_text *t, const struct assay_result *r)
 {
     assay_text_add(t, "{\"format\":%d,\n\"interrupted\":%s", ASSAY_RESULT_FORMAT,
@@ -457,6 +486,7 @@ void assay__result_put_result(struct assay_text *t, const struct assay_result *r
     assay__result_put_manifest(t, &r->manifest);
     assay_text_add(t, ",\n\"machine\":");
     assay__result_put_machine(t, &r->machine);
+    put_parts(t, r);
     assay_text_add(t, ",\n\"builds\":[");
     for (int i = 0; i < r->n_builds; i++) {
         assay_text_add(t, i ? ",\n" : "\n");

@@ -3,6 +3,8 @@
  * all comes from. */
 #include "report/text.h"
 
+#include "assay/hidden.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -66,6 +68,11 @@ static void put_repeat(const struct assay__page *p, const struct assay_result *r
     fprintf(p->f, "%sassay run ", indent);
     put_word(p, r->manifest.submission);
     fprintf(p->f, " --cases %s/%d", row->op->name, row->case_id);
+    if (r->manifest.hidden[0] && assay_hidden_id(row->case_id)) {
+        fputs(" --seed-file FILE", p->f);
+        if (r->manifest.n_hidden != ASSAY_HIDDEN_COUNT)
+            fprintf(p->f, " --count %d", r->manifest.n_hidden);
+    }
     if (row->seed)
         fprintf(p->f, " --seed %" PRIu64, row->seed);
     put_options(p, &r->manifest);
@@ -353,6 +360,36 @@ static void put_field(const struct assay__page *p, const char *sep, const char *
     assay__page_text(p, s, ASSAY__PAGE_WIDTH * 2);
 }
 
+/* Which part of the cases this is, where it is not all of them, and which hidden ones. */
+static void put_scope(const struct assay__page *p, const struct assay_result *r)
+{
+    const struct assay_manifest *m = &r->manifest;
+
+    if (m->shard > 0)
+        fprintf(p->f, ", shard %d of %d: %d of %d cases", m->shard, m->n_shards, r->n_rows,
+                m->n_planned);
+    if (r->n_parts > 0)
+        fprintf(p->f, ", merged from %d shards", r->n_parts);
+    if (m->hidden[0]) {
+        fprintf(p->f, "\nhidden cases %d an operator, sha256 ", m->n_hidden);
+        assay__page_text(p, m->hidden, sizeof m->hidden);
+    }
+}
+
+static void put_parts(const struct assay__page *p, const struct assay_result *r)
+{
+    for (int i = 0; i < r->n_parts; i++) {
+        const struct assay_part *part = &r->parts[i];
+
+        fprintf(p->f, "  shard %d: %d cases, ", part->shard, part->n_cases);
+        put_field(p, "", part->cpu);
+        put_field(p, ", ", part->compiler);
+        put_field(p, ", ", part->kernel);
+        put_field(p, ", ", part->date);
+        fputc('\n', p->f);
+    }
+}
+
 void assay__text_provenance(const struct assay__page *p, const struct assay_result *r)
 {
     const struct assay_manifest *m = &r->manifest;
@@ -379,6 +416,7 @@ void assay__text_provenance(const struct assay__page *p, const struct assay_resu
         put_field(p, ", caches ", m->policy);
     if (m->timing)
         put_field(p, ", baseline ", m->baseline);
+    put_scope(p, r);
     fputc('\n', p->f);
     put_field(p, "", m->cpu[0] ? m->cpu : "unknown processor");
     put_field(p, ", ", m->compiler);
@@ -390,6 +428,7 @@ void assay__text_provenance(const struct assay__page *p, const struct assay_resu
                 m->seed);
     else
         fputs("seeds drawn after the builds\n", p->f);
+    put_parts(p, r);
     put_field(p, "", m->date);
     fprintf(p->f, "%stook %s\n", m->date[0] ? ", " : "",
             assay__duration_text(r->wall_s, wall, sizeof wall));

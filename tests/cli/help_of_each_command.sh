@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Every command explains itself the same way through three doors.
-for c in list show new run debug replay conform calibrate limits selftest; do
+for c in list show new run debug replay merge cases conform calibrate limits adequacy selftest; do
     "$ASSAY" $c --help >a || exit 1
     "$ASSAY" $c -h >b || exit 1
     "$ASSAY" help $c >c || exit 1

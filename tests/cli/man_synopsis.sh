@@ -21,7 +21,7 @@ render()
     function sep(s) { return s == "" ? "" : " " }
     END { print line }' "$1"
 }
-for c in list show new run debug replay conform calibrate limits selftest; do
+for c in list show new run debug replay merge cases conform calibrate limits adequacy selftest; do
     "$ASSAY" $c -h | awk '/^$/ { exit } { print }' | tr -s ' \n' '  ' | sed 's/^usage: //; s/ $//' >want
     echo >>want
     render "$SRC/man/assay-$c.1" >got || exit 1

@@ -185,6 +185,7 @@ static void words(void **state)
         { "bad/gives_up", "exp", ASSAY_WRONG, ASSAY_REASON_RETURNED, "returned 7" },
         { "bad/other_name", "exp", ASSAY_COMPILE_FAILED, ASSAY_REASON_NO_ENTRY, "assay_exp" },
         { "bad/dynamic_lies", "pick", ASSAY_WRONG, ASSAY_REASON_SIZE, "beyond the capacity" },
+        { "bad/dynamic_short", "pick", ASSAY_WRONG, ASSAY_REASON_SHAPE, "got float32 [3], want" },
     };
 
     (void)state;

@@ -375,6 +375,8 @@ static enum assay_status work_on(const struct assay_case *c, struct assay_err *e
     if (!st) {
         int64_t odd[ASSAY_MAX_OUT], allow[ASSAY_MAX_OUT] = { 0 };
 
+        if (!m.passed)
+            print_error("%s: %s\n", c->op->name, m.text);
         assert_true(m.passed); /* the companion agrees with itself */
         assert_true(assay_agree(odd, allow, c->op, &args, native, native, 0));
     }

@@ -273,8 +273,25 @@ static void honest(void **state)
     CHECK_ALL(table);
 }
 
+#define WARNINGS "-Wall -Wextra -Werror"
+
+/* The objects of a submission's common/, which all its operators are linked with. False when there
+ * is none. */
+static bool build_common(const char *submission)
+{
+    char command[2048];
+
+    snprintf(command, sizeof command,
+             "rm -rf %s/common && mkdir %s/common && cd " ASSAY_SOURCE_DIR
+             "/%s && [ -d common ] && for f in common/*.c; "
+             "do [ -e $f ] && gcc -std=c11 " WARNINGS COMPILE
+             "%s/include -Icommon -c $f -o %s/$f.o || exit 1; done",
+             folder, folder, submission, folder, folder);
+    return runs(command);
+}
+
 /* One operator of a submission: its file and common/. False when it has none. */
-static bool check_kernel(const char *submission, const char *op)
+static bool check_kernel(const char *submission, const char *op, bool common)
 {
     char cwd[512], path[1024], sources[1200], why[256] = "", entry[128];
     bool cxx = false;
@@ -289,9 +306,10 @@ static bool check_kernel(const char *submission, const char *op)
         if (!have_cxx || access(path, R_OK))
             return false;
     }
-    snprintf(sources, sizeof sources, "%s $(ls common/*.c 2>/dev/null)", path);
+    snprintf(sources, sizeof sources, "%s %s%s", path, common ? folder : "",
+             common ? "/common/*.o" : "");
     snprintf(entry, sizeof entry, "assay_%s", op);
-    bytes = build(cxx ? "g++ -std=c++17" : "gcc -std=c11", cwd, "", sources, op, "", &len);
+    bytes = build(cxx ? "g++ -std=c++17" : "gcc -std=c11", cwd, WARNINGS, sources, op, "", &len);
     if (!bytes)
         fail_msg("%s: not built", path);
     else if (cpu_audit(bytes, len, entry, why, sizeof why))
@@ -329,8 +347,12 @@ static void our_kernels(void **state)
         snprintf(name, sizeof name, "include/assay/%s.h", (*op)->name);
         write_file(name, text.data, text.len);
         assay_text_release(&text);
-        for (size_t i = 0; i < sizeof folders / sizeof *folders; i++)
-            found += check_kernel(folders[i], (*op)->name);
+    }
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+        bool common = build_common(folders[i]);
+
+        for (const struct assay_op *const *op = assay_ops(); *op; op++)
+            found += check_kernel(folders[i], (*op)->name, common);
     }
     assert_true(found > 20);
 }

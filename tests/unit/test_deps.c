@@ -109,12 +109,43 @@ static void foreign_files(void **state)
                               true, foreign, 256));
 }
 
+static void of_common(void **state)
+{
+    static const struct {
+        const char *text;
+        bool common;
+    } lists[] = {
+        { "../out/1.o: common/x.c common/x.h ../include/assay/kernel.h /usr/include/math.h\n",
+          true },
+        { "../out/1.o: x.c\n", true }, /* what an assembler says of common/x.c */
+        { "../out/1.o: common/x.c ../include/assay/exp.h\n", false },
+        { "../out/1.o: common/x.c exp.c\n", false },
+        { "../out/1.o: common/x.c common/../exp.c\n", false },
+        { "../out/1.o: common/x.c /etc/passwd\n", false },
+        { "../out/1.o: common/x.c commonly.h\n", false },
+        { "../out/1.o common/x.c\n", false }, /* no list */
+    };
+    const struct cpu_folders f = { src, include, out };
+    char text[512];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        assert_int_equal(cpu_deps_common(lists[i].text, strlen(lists[i].text), "common/x.c", &f),
+                         lists[i].common);
+    snprintf(text, sizeof text, "../out/1.o: x.c %s/ccAb.s\n", out);
+    assert_true(cpu_deps_common(text, strlen(text), "common/x.c", &f));
+    snprintf(text, sizeof text, "../out/1.o: x.c %s/exp.c\n", src);
+    assert_false(cpu_deps_common(text, strlen(text), "common/x.c", &f));
+    assert_false(cpu_deps_common("../out/0.o: exp.c\n", 18, "exp.c", &f));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(of_the_build),
         cmocka_unit_test(of_the_system),
         cmocka_unit_test(foreign_files),
+        cmocka_unit_test(of_common),
     };
 
     return cmocka_run_group_tests(tests, make, drop);

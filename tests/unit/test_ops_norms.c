@@ -11,24 +11,6 @@ static void about(double got, double want)
         fail_msg("got %.17g, want %.17g", got, want);
 }
 
-/* The golden has the same bits on one thread and on two. */
-static void same_on_two_threads(struct call *k)
-{
-    struct assay_slot one[ASSAY_MAX_OUT];
-    struct assay_err err;
-
-    run(k, false);
-    memcpy(one, k->want, sizeof one);
-    k->args.n_threads = 2;
-    T_OK(assay_golden_run(k->want, k->c.op, &k->args, false, &k->arena, &err));
-    for (int o = 0; o < assay_op_n_out(k->c.op); o++) {
-        size_t size = assay_dtype_size(one[o].t[0].dtype);
-
-        assert_memory_equal(one[o].t[0].data, k->want[o].t[0].data,
-                            (size_t)assay_numel(&one[o].t[0]) * size);
-    }
-}
-
 /* Values that differ from each other and from those next to them. */
 static double *varied(struct call *k, int64_t n)
 {

@@ -311,6 +311,21 @@ static void sets_that_wrap_are_refused(void **state)
     assert_int_equal(assay__measure_sets(&args, true), 1);
 }
 
+/* 10 s whatever there is to do, unless it is more than 8e10 operations; bytes do not count. */
+static void limit_of_a_call(void **state)
+{
+    struct assay_work w = { .bytes_in = 1e12, .amount = { [ASSAY_UNIT_DRAM] = 1e12 } };
+
+    (void)state;
+    assert_float_equal(assay__call_limit_s(&w), 10, 0);
+    w.amount[ASSAY_UNIT_FMA_F32] = 7.2e10;
+    assert_float_equal(assay__call_limit_s(&w), 10, 0);
+    w.amount[ASSAY_UNIT_ALU] = 0.88e10;
+    assert_float_equal(assay__call_limit_s(&w), 10.1, 1e-12);
+    w.amount[ASSAY_UNIT_FMA_F32] = 537e9;
+    assert_float_equal(assay__call_limit_s(&w), 68.225, 1e-9);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -319,6 +334,7 @@ int main(void)
         cmocka_unit_test(never_less_than_nothing),   cmocka_unit_test(a_verdict_ends_the_process),
         cmocka_unit_test(blocks_of_impossible_size), cmocka_unit_test(sets_begin_on_pages),
         cmocka_unit_test(sets_of_a_block),           cmocka_unit_test(sets_that_wrap_are_refused),
+        cmocka_unit_test(limit_of_a_call),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

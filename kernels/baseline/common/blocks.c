@@ -7,6 +7,16 @@
 /* Below this many elements the hand-over to other threads costs more than it saves. */
 enum { PARALLEL_MIN = 32768 };
 
+size_t baseline_size(int32_t dtype)
+{
+    static const unsigned char size[ASSAY_N_DTYPES] = {
+        [ASSAY_F64] = 8, [ASSAY_F32] = 4, [ASSAY_F16] = 2, [ASSAY_BF16] = 2, [ASSAY_I8] = 1,
+        [ASSAY_U8] = 1,  [ASSAY_I16] = 2, [ASSAY_I32] = 4, [ASSAY_I64] = 8,  [ASSAY_BOOL] = 1,
+    };
+
+    return size[dtype];
+}
+
 int64_t baseline_numel(const struct assay_view *v)
 {
     int64_t n = 1;

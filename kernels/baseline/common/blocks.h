@@ -8,6 +8,7 @@
 enum { BASELINE_BLOCK = 2048, BASELINE_MAX_IN = 4 };
 
 int64_t baseline_numel(const struct assay_view *v);
+size_t baseline_size(int32_t dtype); /* bytes of an element */
 
 /* Elements at .. at + n - 1 as floats: the tensor's own memory when it is float32, else converted
  * into buf (BASELINE_BLOCK floats). */

@@ -22,6 +22,40 @@ static inline void half_narrow_lanes(uint16_t *y, const float *x)
                      _mm256_cvtps_ph(_mm256_loadu_ps(x), _MM_FROUND_TO_NEAREST_INT));
 }
 
+/* Less than HALF_LANES: with masks where there are any, for rows may be short. */
+#if defined(__AVX512BW__) && defined(__AVX512VL__)
+
+static inline void half_widen_rest(float *y, const uint16_t *x, int64_t n)
+{
+    __mmask8 m = (__mmask8)((1u << n) - 1);
+
+    _mm256_mask_storeu_ps(y, m, _mm256_cvtph_ps(_mm_maskz_loadu_epi16(m, x)));
+}
+
+static inline void half_narrow_rest(uint16_t *y, const float *x, int64_t n)
+{
+    __mmask8 m = (__mmask8)((1u << n) - 1);
+
+    _mm_mask_storeu_epi16(y, m,
+                          _mm256_cvtps_ph(_mm256_maskz_loadu_ps(m, x), _MM_FROUND_TO_NEAREST_INT));
+}
+
+#else
+
+static inline void half_widen_rest(float *y, const uint16_t *x, int64_t n)
+{
+    for (int64_t k = 0; k < n; k++)
+        y[k] = _cvtsh_ss(x[k]);
+}
+
+static inline void half_narrow_rest(uint16_t *y, const float *x, int64_t n)
+{
+    for (int64_t k = 0; k < n; k++)
+        y[k] = _cvtss_sh(x[k], _MM_FROUND_TO_NEAREST_INT);
+}
+
+#endif
+
 #else
 
 enum { HALF_LANES = 1 };
@@ -36,6 +70,16 @@ static inline void half_narrow_lanes(uint16_t *y, const float *x)
     *y = assay_f32_to_f16(*x);
 }
 
+static inline void half_widen_rest(float *y, const uint16_t *x, int64_t n)
+{
+    (void)y, (void)x, (void)n;
+}
+
+static inline void half_narrow_rest(uint16_t *y, const float *x, int64_t n)
+{
+    (void)y, (void)x, (void)n;
+}
+
 #endif
 
 static inline void half_widen(float *y, const uint16_t *x, int64_t n)
@@ -44,8 +88,7 @@ static inline void half_widen(float *y, const uint16_t *x, int64_t n)
 
     for (; k + HALF_LANES <= n; k += HALF_LANES)
         half_widen_lanes(y + k, x + k);
-    for (; k < n; k++)
-        y[k] = assay_f16_to_f32(x[k]);
+    half_widen_rest(y + k, x + k, n - k);
 }
 
 static inline void half_narrow(uint16_t *y, const float *x, int64_t n)
@@ -54,8 +97,7 @@ static inline void half_narrow(uint16_t *y, const float *x, int64_t n)
 
     for (; k + HALF_LANES <= n; k += HALF_LANES)
         half_narrow_lanes(y + k, x + k);
-    for (; k < n; k++)
-        y[k] = assay_f32_to_f16(x[k]);
+    half_narrow_rest(y + k, x + k, n - k);
 }
 
 #endif

@@ -5,24 +5,6 @@
 /* Short runs of lanes cost more than they save: each is on pages of its own. */
 enum { CACHE = 512 << 10, LINE = 1024 };
 
-int64_t baseline_size(const struct assay_view *v)
-{
-    switch (v->dtype) {
-    case ASSAY_F64:
-    case ASSAY_I64:
-        return 8;
-    case ASSAY_F32:
-    case ASSAY_I32:
-        return 4;
-    case ASSAY_F16:
-    case ASSAY_BF16:
-    case ASSAY_I16:
-        return 2;
-    default:
-        return 1;
-    }
-}
-
 /* Joins axes that count as one: neither is dim, and the inner one is whole in the index. */
 static int joined(const struct assay_view *index, const struct assay_view *x, int dim, int64_t *n,
                   int64_t *n_x, int *dim_at)

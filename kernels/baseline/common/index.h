@@ -32,8 +32,6 @@ void baseline_index_unit(const struct baseline_index *g, int64_t unit, int64_t *
 void baseline_index_targets(const struct baseline_index *g, const struct assay_view *index,
                             int64_t at, int64_t n, int64_t stride, int32_t *dst);
 
-int64_t baseline_size(const struct assay_view *v); /* bytes of an element */
-
 /* Lanes to take at once, so that all steps of them stay in a cache. */
 int64_t baseline_index_tile(const struct baseline_index *g, int64_t size);
 

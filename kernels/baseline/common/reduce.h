@@ -31,11 +31,12 @@ static inline float reduce_max(const float *x, int64_t n)
 /* The lanes in use are the first n, where n is small. */
 static inline double reduce_lanes(const float lane[REDUCE_LANES], int64_t n)
 {
-    double sum = 0;
+    double sum[4] = { 0 };
 
-    for (int l = 0; l < REDUCE_LANES && l < n; l++)
-        sum += (double)lane[l];
-    return sum;
+    for (int l = 0; l < REDUCE_LANES && l < n; l += 4)
+        for (int i = 0; i < 4; i++)
+            sum[i] += (double)lane[l + i];
+    return (sum[0] + sum[1]) + (sum[2] + sum[3]);
 }
 
 static inline double reduce_sum(const float *x, int64_t n)

@@ -48,6 +48,40 @@ static inline float vec_sigmoid(float x)
     return 1.0f / (1.0f + vec_exp(-x));
 }
 
+/* y = gate / (1 + exp(-gate)) up; y does not overlap the others. */
+static inline void vec_gate(float *y, const float *gate, const float *up, int64_t n)
+{
+    const float *restrict a = gate;
+    const float *restrict b = up;
+    float *restrict to = y;
+
+    for (int64_t k = 0; k < n; k++)
+        to[k] = a[k] / (1.0f + vec_exp(-a[k])) * b[k];
+}
+
+/*
+ * tanh(x) = m / (m + 2) with m = exp(2 x) - 1 = 2^n (exp(r) - 1) + (2^n - 1), so that small values
+ * keep their relative accuracy. From 10 on the quotient is 1.
+ */
+static inline float vec_tanh(float x)
+{
+    const float round = 12582912.0f; /* 1.5 * 2^23: adding it rounds to an integer */
+    float c = 2.0f * (x > 10.0f ? 10.0f : x < -10.0f ? -10.0f : x);
+    float shifted = c * 1.44269504f + round;
+    float n = shifted - round;
+    float r = (c - n * 0.693145752f) - n * 1.42860677e-6f;
+    float scale = vec_pow2((int32_t)(assay_f32_to_bits(shifted) - 0x4b400000u));
+    float p = 1.381314456e-3f, m;
+
+    p = p * r + 8.369418827e-3f;
+    p = p * r + 4.166845679e-2f;
+    p = p * r + 1.666651479e-1f;
+    p = p * r + 4.999999305e-1f;
+    p = p * r * r + r;
+    m = scale * p + (scale - 1.0f);
+    return m / (m + 2.0f);
+}
+
 /*
  * The normal distribution function, with small relative error in both tails:
  * Phi(-a) = exp(-a a / 2) (1 + u) P(u), u = (3 sqrt 2 - a) / (3 sqrt 2 + a), for a >= 0; P is a

@@ -25,6 +25,8 @@ static inline double elem_get(const struct assay_view *v, int64_t i)
         return assay_bf16_to_f32(((const uint16_t *)v->data)[i]);
     case ASSAY_I8:
         return ((const int8_t *)v->data)[i];
+    case ASSAY_I32:
+        return ((const int32_t *)v->data)[i];
     default:
         return ((const uint8_t *)v->data)[i];
     }

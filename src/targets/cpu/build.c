@@ -6,7 +6,8 @@
  * generated header), export.map (what the library shows: the entry point), cpu_model.s (see
  * cpu_model.c) and out/ and again/, of which the compiler may write to one at a time. Everything is
  * built twice; what differs from one time to the next is refused. Then it is looked at what went
- * into the objects, and the library is audited before anything loads it.
+ * into the objects, and the library is audited before anything loads it. Objects of common/ that
+ * have come so far serve other operators of the run.
  */
 #include "targets/cpu/build.h"
 
@@ -15,6 +16,7 @@
 #include "base/printable.h"
 #include "targets/cpu/audit.h"
 #include "targets/cpu/deps.h"
+#include "targets/cpu/objects.h"
 #include "targets/cpu/process.h"
 #include "targets/cpu/sandbox.h"
 
@@ -78,6 +80,8 @@ struct build {
     double end_s;     /* when this turn must be over */
     char cc[256], cxx[256];
     struct cpu_sources sources;
+    struct cpu_objects objects;
+    bool kept[64]; /* by source: its object was made for another operator */
     struct assay_submission says;
     struct assay_text log;
     const struct assay_session_options *o;
@@ -201,6 +205,23 @@ static enum assay_status name_compiler(char *name, size_t size, struct build *b,
     return st;
 }
 
+/* Everything that an object of common/ is made by, apart from what is in it. */
+static enum assay_status open_objects(struct build *b, struct assay_err *err)
+{
+    char store[PATH_CAP], kernel_h[PATH_CAP];
+    int n = 0;
+
+    if (b->o->build_once || b->o->debug_info) /* one operator, or folders in its objects */
+        return ASSAY_OK;
+    b->argv[n++] = b->cc;
+    b->argv[n++] = b->cxx;
+    for (int f = 0; f < b->says.n_flags; f++)
+        b->argv[n++] = b->says.flags[f];
+    snprintf(store, sizeof store, "%s/../objects", b->root);
+    snprintf(kernel_h, sizeof kernel_h, "%s/assay/kernel.h", b->include);
+    return cpu_objects_open(&b->objects, store, b->src, kernel_h, b->argv, n, err);
+}
+
 static enum assay_status compile_one(struct build *b, int i, bool *ok, struct assay_err *err)
 {
     bool c = is_c(b->sources.name[i]);
@@ -214,7 +235,6 @@ static enum assay_status compile_one(struct build *b, int i, bool *ok, struct as
         b->argv[n++] = b->says.flags[f];
     if (b->o->debug_info)
         b->argv[n++] = "-g";
-    snprintf(b->object[i], sizeof b->object[i], "../%s/%d.o", b->turn, i);
     snprintf(b->deps[i], sizeof b->deps[i], "-MF../%s/%d.d", b->turn, i);
     snprintf(b->asm_deps[i], sizeof b->asm_deps[i], "-Wa,--MD,../%s/%d.s.d", b->turn, i);
     if (strstr(b->argv[0], "clang"))
@@ -291,6 +311,20 @@ static void fail(struct assay_built *out, enum assay_verdict v, enum assay_reaso
     va_end(ap);
 }
 
+/* Names the objects of this turn, and takes those that are there already: before a compiler runs in
+ * the folder. */
+static enum assay_status take_objects(struct build *b, struct assay_err *err)
+{
+    char path[PATH_CAP];
+
+    for (int i = 0; i < b->sources.n; i++) {
+        snprintf(b->object[i], sizeof b->object[i], "../%s/%d.o", b->turn, i);
+        snprintf(path, sizeof path, "%s/%d.o", b->out, i);
+        ASSAY_TRY(cpu_objects_take(&b->objects, b->sources.name[i], path, &b->kept[i], err));
+    }
+    return ASSAY_OK;
+}
+
 /* Sources and library of one turn, in a folder of its own; nobody changes it afterwards. */
 static enum assay_status compile_all(struct build *b, const char *turn, struct assay_built *built,
                                      struct assay_err *err)
@@ -301,12 +335,14 @@ static enum assay_status compile_all(struct build *b, const char *turn, struct a
     b->end_s = assay__now_s() + (b->o->build_timeout_s > 0 ? b->o->build_timeout_s : TURN_S);
     snprintf(b->out, sizeof b->out, "%s/%s", b->root, turn);
     ASSAY_TRY(make_folder(b->out, 0755, err));
+    ASSAY_TRY(take_objects(b, err));
     if (geteuid() == 0 && chown(b->out, SANDBOX_NOBODY, SANDBOX_NOBODY))
         return assay_fail(err, ASSAY_IO, "%s: %s", b->out, strerror(errno));
     if (!built->compiler[0])
         ASSAY_TRY(name_compiler(built->compiler, sizeof built->compiler, b, err));
     for (int i = 0; ok && i < b->sources.n; i++)
-        ASSAY_TRY(compile_one(b, i, &ok, err));
+        if (!b->kept[i])
+            ASSAY_TRY(compile_one(b, i, &ok, err));
     if (ok)
         ASSAY_TRY(link_all(b, &ok, err));
     if (!ok)
@@ -319,15 +355,16 @@ static enum assay_status compile_all(struct build *b, const char *turn, struct a
     return ASSAY_OK;
 }
 
-static enum assay_status check_list(struct build *b, struct assay_built *built, const char *name,
-                                    bool headers, struct assay_err *err)
+/* common: cleared when the object belongs to this operator. */
+static enum assay_status check_list(struct build *b, struct assay_built *built, int source,
+                                    bool headers, bool *common, struct assay_err *err)
 {
     const struct cpu_folders folders = { b->src, b->include, b->out };
     struct assay_text text = { 0 };
     char path[PATH_CAP], foreign[256];
     struct stat info;
 
-    snprintf(path, sizeof path, "%s/%.64s", b->out, name);
+    snprintf(path, sizeof path, "%s/%d%s", b->out, source, headers ? ".d" : ".s.d");
     if (stat(path, &info))
         return assay_fail(err, ASSAY_IO, "%s: %s", path, strerror(errno));
     if (info.st_size > LIST_BYTES) {
@@ -340,21 +377,36 @@ static enum assay_status check_list(struct build *b, struct assay_built *built, 
                                       foreign, sizeof foreign))
         fail(built, ASSAY_FORBIDDEN, ASSAY_REASON_FOREIGN_FILE,
              "reads %s, which is neither the submission's nor a header of the system", foreign);
+    *common = *common && text.data &&
+              cpu_deps_common(text.data, text.len, b->sources.name[source], &folders);
     assay_text_release(&text);
     return ASSAY_OK;
 }
 
-/* What went into the objects of this turn. */
-static enum assay_status check_deps(struct build *b, struct assay_built *built,
+/* What went into the objects of this turn; which of them serve other operators. */
+static enum assay_status check_deps(struct build *b, struct assay_built *built, bool common[64],
                                     struct assay_err *err)
 {
-    char name[32];
-
     for (int i = 0; i < b->sources.n; i++) {
-        snprintf(name, sizeof name, "%d.d", i);
-        ASSAY_TRY(check_list(b, built, name, true, err));
-        snprintf(name, sizeof name, "%d.s.d", i);
-        ASSAY_TRY(check_list(b, built, name, false, err));
+        common[i] = !b->kept[i];
+        if (b->kept[i])
+            continue;
+        ASSAY_TRY(check_list(b, built, i, true, &common[i], err));
+        ASSAY_TRY(check_list(b, built, i, false, &common[i], err));
+    }
+    return ASSAY_OK;
+}
+
+/* After two builds that agree. */
+static enum assay_status keep_objects(struct build *b, const bool common[64], struct assay_err *err)
+{
+    char path[PATH_CAP];
+
+    for (int i = 0; b->objects.folder[0] && i < b->sources.n; i++) {
+        if (!common[i])
+            continue;
+        snprintf(path, sizeof path, "%s/%d.o", b->out, i);
+        ASSAY_TRY(cpu_objects_keep(&b->objects, b->sources.name[i], path, err));
     }
     return ASSAY_OK;
 }
@@ -396,6 +448,7 @@ static enum assay_status make_library(struct build *b, struct assay_built *built
                                       const struct assay_op *op, struct assay_err *err)
 {
     char again[65];
+    bool common[64] = { false };
 
     if (b->sources.cxx && !b->cxx[0])
         return assay_fail(err, ASSAY_UNSUPPORTED, "no C++ compiler: install g++ or clang++");
@@ -409,7 +462,7 @@ static enum assay_status make_library(struct build *b, struct assay_built *built
     ASSAY_TRY(compile_all(b, "out", built, err));
     if (built->code)
         return ASSAY_OK;
-    ASSAY_TRY(check_deps(b, built, err));
+    ASSAY_TRY(check_deps(b, built, common, err));
     ASSAY_TRY(seal(built->hash, b, err));
     if (!built->code && !b->o->build_once && strcmp(again, built->hash) != 0)
         fail(built, ASSAY_FORBIDDEN, ASSAY_REASON_BUILDS_DIFFER,
@@ -417,6 +470,8 @@ static enum assay_status make_library(struct build *b, struct assay_built *built
              built->hash);
     if (!built->code)
         ASSAY_TRY(audit(b, built, op, err));
+    if (!built->code)
+        ASSAY_TRY(keep_objects(b, common, err));
     built->compiled = !built->code;
     return ASSAY_OK;
 }
@@ -461,6 +516,7 @@ static enum assay_status build(struct build *b, struct assay_built *out, const c
     name_flags(b, out->flags, sizeof out->flags);
     ASSAY_TRY(put_own_files(b, out, op, err));
     ASSAY_TRY(find_compilers(b, err));
+    ASSAY_TRY(open_objects(b, err));
     return make_library(b, out, op, err);
 }
 

@@ -117,3 +117,30 @@ bool cpu_deps_own(const char *text, size_t len, const struct cpu_folders *f, boo
         }
     return true;
 }
+
+static bool is_common(const char *name, const char *source, const struct cpu_folders *f)
+{
+    char real[PATH_MAX];
+
+    if (name[0] != '/')
+        return (begins(name, "common/") && !strstr(name, "..")) ||
+               !strcmp(name, "../include/assay/kernel.h") ||
+               !strcmp(name, source + sizeof "common/" - 1);
+    if (inside(name, f->out))
+        return !strstr(name, "/..");
+    return realpath(name, real) && is_system_header(real);
+}
+
+bool cpu_deps_common(const char *text, size_t len, const char *source, const struct cpu_folders *f)
+{
+    const char *p = memchr(text, ':', len), *end = text + len;
+    char name[PATH_MAX];
+
+    if (!p || memchr(text, 0, len) || !begins(source, "common/"))
+        return false;
+    p++;
+    while (next_name(&p, end, name, sizeof name))
+        if (!is_common(name, source, f))
+            return false;
+    return true;
+}

@@ -20,4 +20,12 @@ struct cpu_folders {
 bool cpu_deps_own(const char *text, size_t len, const struct cpu_folders *f, bool headers,
                   char *foreign, size_t size);
 
+/*
+ * The same list, of a source in common/: true when what was read is all in common/, kernel.h, the
+ * system's headers and what passes between the parts of a compiler. Such an object is the same
+ * whichever operator it is built for. source: as it was named to the compiler; an assembler lists
+ * the last part of it.
+ */
+bool cpu_deps_common(const char *text, size_t len, const char *source, const struct cpu_folders *f);
+
 #endif
