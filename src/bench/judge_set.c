@@ -114,10 +114,11 @@ const char *assay__damage_text(char *buf, size_t size, const struct assay_op *op
 
 double assay__call_limit_s(const struct assay_work *w)
 {
-    const double least_s = 10, slow = 8e9; /* operations a second */
+    /* operations a second, of those that nobody can avoid: plain convolutions do many times more */
+    const double least_s = 10, most_s = 60, slow = 2e8;
     double ops = 0;
 
     for (int u = ASSAY_UNIT_FMA_F64; u <= ASSAY_UNIT_TRANS; u++)
         ops += w->amount[u];
-    return fmax(least_s, ops / slow);
+    return fmin(fmax(least_s, ops / slow), most_s);
 }

@@ -83,7 +83,7 @@ uint64_t assay__outputs_hash(const struct assay_slot *out, int n);
 struct assay_key assay__case_key(uint64_t seed, const struct assay_case *c);
 struct assay_key assay__poison_key(struct assay_key case_key, uint64_t draw, enum role r);
 
-/* How long a call may take at least: 10 s, and what so much work takes a slow kernel. */
+/* How long a call may take at least: 10 s, or what so much work takes a slow kernel, up to 60 s. */
 double assay__call_limit_s(const struct assay_work *w);
 
 /* "wrote 8 bytes past output y". Returns buf. */

@@ -311,19 +311,22 @@ static void sets_that_wrap_are_refused(void **state)
     assert_int_equal(assay__measure_sets(&args, true), 1);
 }
 
-/* 10 s whatever there is to do, unless it is more than 8e10 operations; bytes do not count. */
+/* 10 s whatever there is to do, unless it is more than 2e9 operations, 60 s from 1.2e10 on; bytes
+ * do not count. */
 static void limit_of_a_call(void **state)
 {
     struct assay_work w = { .bytes_in = 1e12, .amount = { [ASSAY_UNIT_DRAM] = 1e12 } };
 
     (void)state;
     assert_float_equal(assay__call_limit_s(&w), 10, 0);
-    w.amount[ASSAY_UNIT_FMA_F32] = 7.2e10;
+    w.amount[ASSAY_UNIT_FMA_F32] = 1.8e9;
     assert_float_equal(assay__call_limit_s(&w), 10, 0);
-    w.amount[ASSAY_UNIT_ALU] = 0.88e10;
+    w.amount[ASSAY_UNIT_ALU] = 0.22e9;
     assert_float_equal(assay__call_limit_s(&w), 10.1, 1e-12);
-    w.amount[ASSAY_UNIT_FMA_F32] = 537e9;
-    assert_float_equal(assay__call_limit_s(&w), 68.225, 1e-9);
+    w.amount[ASSAY_UNIT_DOT_BF16] = 7.27e9;
+    assert_float_equal(assay__call_limit_s(&w), 46.45, 1e-9);
+    w.amount[ASSAY_UNIT_FMA_F32] = 5e12;
+    assert_float_equal(assay__call_limit_s(&w), 60, 0);
 }
 
 int main(void)
