@@ -36,7 +36,8 @@ struct job {
     int64_t pieces[2];        /* along the first two axes */
     int64_t padded;           /* floats of a plane of grad in a piece */
     int64_t each;             /* floats of a thread's memory, which is cut into: */
-    float *sums, *row, *x, *y;
+    double *sums;             /* over pieces, of which there may be hundreds */
+    float *row, *x, *y;
     int32_t *mask;
     int64_t *line; /* where lines begin in x */
 };
@@ -103,7 +104,7 @@ static void add_block(const struct job *j, const struct slab *s, int64_t output,
         multiply(1, j, planes, plane, y, x, sums);
     for (int64_t i = 0; i < outputs; i++)
         for (int64_t t = 0; t < lines; t++)
-            j->sums[(output + i) * j->lines + line + t] += sums[i * TAPS + t];
+            j->sums[(output + i) * j->lines + line + t] += (double)sums[i * TAPS + t];
 }
 
 /* ---- pieces ---------------------------------------------------------------------------------- */
@@ -167,7 +168,7 @@ static void body(void *ctx, int64_t begin, int64_t end)
     for (int64_t t = begin; t < end; t++) {
         struct job j = *shared;
 
-        j.sums += t * j.each;
+        j.sums += t * j.each / 2;
         j.row += t * j.each;
         j.x += t * j.each;
         j.y += t * j.each;
@@ -212,7 +213,7 @@ static int plan(struct job *j, const struct assay_call *c)
 {
     const struct conv *g = &j->g;
     int64_t floats = (int64_t)(c->scratch_bytes / sizeof(float)), x, all;
-    int64_t sums = gemm_round_up(j->outputs * j->lines, SLAB_LANES);
+    int64_t sums = gemm_round_up(2 * j->outputs * j->lines, SLAB_LANES);
     int64_t row = gemm_round_up(g->in[2], SLAB_LANES);
     int64_t line = gemm_round_up(2 * j->lines, SLAB_LANES);
 
@@ -226,7 +227,7 @@ static int plan(struct job *j, const struct assay_call *c)
     j->threads = gemm_least(c->threads, j->images * j->pieces[0] * j->pieces[1]);
     j->threads = gemm_least(j->threads, floats / j->each);
     j->sums = c->scratch;
-    j->row = j->sums + sums;
+    j->row = (float *)c->scratch + sums;
     j->x = j->row + row;
     j->y = j->x + x;
     j->mask = (int32_t *)(void *)(j->y + j->outputs * j->count[0] * j->padded);
@@ -241,8 +242,15 @@ static void finish(const struct job *j, const struct assay_view *to, int64_t at)
 
     for (int64_t t = 1; t < j->threads; t++)
         for (int64_t k = 0; k < n; k++)
-            j->sums[k] += j->sums[t * j->each + k];
-    gemm_store(to, at, n, j->sums);
+            j->sums[k] += j->sums[t * j->each / 2 + k];
+    for (int64_t k = 0, m; k < n; k += m) {
+        float v[64];
+
+        m = gemm_least(n - k, 64);
+        for (int64_t i = 0; i < m; i++)
+            v[i] = (float)j->sums[k + i];
+        gemm_store(to, at + k, m, v);
+    }
 }
 
 /* ---- as a product of matrices ---------------------------------------------------------------- */
