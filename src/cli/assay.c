@@ -102,8 +102,8 @@ int main(int argc, char **argv)
 {
     int code = dispatch(argc, argv);
 
-    /* a full disk or a closed pipe must not look like success */
-    if (fflush(stdout) || ferror(stdout)) {
+    /* a full disk or a closed pipe must not look like success; a fault has been told already */
+    if ((fflush(stdout) || ferror(stdout)) && code != ASSAY__EXIT_FAULT) {
         fprintf(stderr, "assay: cannot write to standard output: %s\n", strerror(errno));
         return ASSAY__EXIT_FAULT;
     }
