@@ -24,7 +24,9 @@ leak gelu 'for (long i = 0; i < 2 * n; i++) ((char *)y->data)[i] = (char)n; retu
 leak mish '*(volatile char *)(n * 4096) = 1; return 0;'
 leak sigmoid '((char *)y->data)[n * (x->dtype == ASSAY_F32 ? 4 : 2) + n % 64] = 1; return 0;'
 
-"$ASSAY" cases hidden --new-seed seed --count 20 --commit >commitment || exit 1
+# A seed that is not secret: the classes of its first cases decide what each kernel is found guilty of.
+(umask 077 && printf '%064d\n' 3 >seed)
+"$ASSAY" cases hidden --seed-file seed --count 20 --commit >commitment || exit 1
 hash=$(sed -n 's/^sha256 *//p' commitment)
 cases=$(for op in exp gelu mish sigmoid; do for i in 1001 1002; do printf '%s/%s,' $op $i; done; done)
 run() { "$ASSAY" run mine --baseline "$SRC/examples/first" --no-timing --seed-file seed --count 20 --json r.json --verbose "$@"; }
@@ -66,7 +68,7 @@ grep -E '^(exp|gelu|mish|sigmoid) ' revealed/hidden.txt | sed 's/.*"shape": \(\[
 sed 's/ \[[^]]*\]$//; s/ //g' shapes >marks
 sed 's/ \[[^]]*\]$//' shapes >>marks
 sed 's/ \[[^]]*\]$//; s/[^0-9,]//g' shapes | awk -F, '{ n = 1; for (i = 1; i <= NF; i++) { n *= $i; print $i } print n }' |
-    awk '$1 >= 1000 && $1 != strftime("%Y") && $1 != 4096' >numbers
+    awk '($1 == 1000 || $1 > 1020) && $1 != strftime("%Y") && $1 != 4096' >numbers # 1001 .. 1020 are ids
 sed 's/.*\] //; s/, /,/' shapes | grep -v '^\[-*[01],[01]\]$' >>marks
 cat seed >>marks
 [ "$(wc -l <numbers)" -ge 80 ] || exit 1

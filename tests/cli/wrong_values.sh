@@ -19,7 +19,8 @@ check "option --target: 'gpu' is not one of cpu" run s --target gpu
 check "option --json needs a value: FILE" run s --json
 check "--resume needs the --json FILE" run s --resume
 check "--resume needs the --json FILE" run s --resume --json -
-check "unknown choice of cases 'hidden'" run s --cases hidden
+check "unknown choice of cases 'secret'" run s --cases secret
+check "--cases hidden needs the --seed-file FILE" run s --cases hidden
 check "'exp/x' names no case" run s --cases exp/x
 check "'exp/-1' names no case" run s --cases exp/-1
 check "--cases names 'gelu', --op does not" run s --op exp --cases gelu/3
