@@ -20,13 +20,10 @@ enum assay_status assay_cases_hash(char hash[65], const struct assay_case *const
                                    struct assay_err *err)
 {
     struct assay_text text = { 0 };
-    SHA2_CTX ctx;
     bool failed;
 
     assay_cases_text(&text, cases, n);
-    SHA256Init(&ctx);
-    SHA256Update(&ctx, (const uint8_t *)(text.data ? text.data : ""), text.len);
-    SHA256End(&ctx, hash);
+    SHA256Data((const uint8_t *)(text.data ? text.data : ""), text.len, hash);
     failed = text.failed;
     assay_text_release(&text);
     return failed ? assay_fail(err, ASSAY_NOMEM, "out of memory to hash %d cases", n) : ASSAY_OK;

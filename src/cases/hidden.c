@@ -267,13 +267,8 @@ enum assay_status assay_hidden_hash(char hash[65], const struct assay_hidden_see
     struct assay_text text = { 0 };
     enum assay_status st = assay_hidden_text(&text, seed, n, err);
 
-    if (!st) {
-        SHA2_CTX ctx;
-
-        SHA256Init(&ctx);
-        SHA256Update(&ctx, (const uint8_t *)text.data, text.len);
-        SHA256End(&ctx, hash);
-    }
+    if (!st)
+        SHA256Data((const uint8_t *)text.data, text.len, hash);
     if (text.data)
         explicit_bzero(text.data, text.len);
     assay_text_release(&text);

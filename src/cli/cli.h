@@ -44,6 +44,8 @@ int assay__failure(const char *command, enum assay_status st, const struct assay
 /* Writes text to stdout; ASSAY__EXIT_PASSED, or ASSAY__EXIT_FAULT with a message. Releases the
  * text. */
 int assay__print_text(const char *command, struct assay_text *text);
+/* The same, into a file; "-": to stdout. */
+int assay__put_text(const char *command, const char *path, struct assay_text *text);
 bool assay__is_dir(const char *path);
 /* What `run` and `merge` exit with. */
 int assay__exit_of(const struct assay_result *r);

@@ -98,19 +98,9 @@ static int write_json(const struct choice *c, const struct results *r,
                       const struct assay_adequacy_options *o)
 {
     struct assay_text t = { 0 };
-    struct assay_err err = { "" };
-    enum assay_status st;
 
     assay__adequacy_put_json(&t, r->of, r->n, o);
-    if (!strcmp(c->json, "-"))
-        return assay__print_text("adequacy", &t);
-    st = t.failed ? assay_fail(&err, ASSAY_NOMEM, "out of memory")
-                  : assay_file_write(c->json, t.data, t.len, &err);
-    assay_text_release(&t);
-    if (!st)
-        return ASSAY__EXIT_PASSED;
-    assay__failure("adequacy", st, &err);
-    return ASSAY__EXIT_FAULT;
+    return assay__put_text("adequacy", c->json, &t);
 }
 
 static int report(const struct choice *c, const struct results *r,

@@ -143,15 +143,6 @@ static int make(const struct choice *c)
 
 /* ---- hidden ---------------------------------------------------------------------------------- */
 
-static void hash_text(char hash[65], const struct assay_text *t)
-{
-    SHA2_CTX ctx;
-
-    SHA256Init(&ctx);
-    SHA256Update(&ctx, (const uint8_t *)t->data, t->len);
-    SHA256End(&ctx, hash);
-}
-
 /* What is published beforehand. */
 static int put_commitment(const struct choice *c, const char *hash)
 {
@@ -220,7 +211,7 @@ static int hidden_of(const struct choice *c, const struct assay_hidden_seed *see
     if (st) {
         code = assay__failure("cases", st, &err);
     } else {
-        hash_text(hash, &text);
+        SHA256Data((const uint8_t *)text.data, text.len, hash);
         code = c->reveal ? reveal(c, seed, &text, hash) : put_commitment(c, hash);
     }
     if (text.data)

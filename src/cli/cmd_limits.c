@@ -134,21 +134,14 @@ static enum assay_status compute(struct assay__limits *l, const char *selection,
 static int report(const struct choice *c, const struct assay__limits *l)
 {
     struct assay_text t = { 0 };
-    struct assay_err err = { "" };
-    enum assay_status st = ASSAY_OK;
+    int code = ASSAY__EXIT_PASSED;
 
     if (c->json) {
         assay__limits_put_json(&t, l);
-        if (!strcmp(c->json, "-"))
-            return assay__print_text("limits", &t);
-        st = t.failed ? assay_fail(&err, ASSAY_NOMEM, "out of memory")
-                      : assay_file_write(c->json, t.data, t.len, &err);
-        assay_text_release(&t);
+        code = assay__put_text("limits", c->json, &t);
     }
-    if (st) {
-        assay__failure("limits", st, &err);
-        return ASSAY__EXIT_FAULT;
-    }
+    if (code || (c->json && !strcmp(c->json, "-")))
+        return code;
     assay__limits_put_text(&t, l);
     return assay__print_text("limits", &t);
 }

@@ -36,31 +36,16 @@ static bool same_file(const char *a, const char *b)
     return !stat(a, &x) && !stat(b, &y) && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
-static enum assay_status write_out(const char *path, const struct assay_result *r,
-                                   struct assay_err *err)
-{
-    struct assay_text t = { 0 };
-    enum assay_status st = ASSAY_OK;
-
-    assay__result_put_result(&t, r);
-    if (t.failed)
-        st = assay_fail(err, ASSAY_NOMEM, "out of memory for the result of %d cases", r->n_rows);
-    else if (strcmp(path, "-") != 0)
-        st = assay_file_write(path, t.data, t.len, err);
-    else if (fwrite(t.data, 1, t.len, stdout) != t.len)
-        st = assay_fail(err, ASSAY_IO, "cannot write the result to standard output");
-    assay_text_release(&t);
-    return st;
-}
-
 static int show(const char *path, const struct assay_result *r, bool quiet)
 {
     bool to_stdout = !strcmp(path, "-");
-    struct assay_err err = { "" };
-    enum assay_status st = write_out(path, r, &err);
+    struct assay_text t = { 0 };
+    int code;
 
-    if (st)
-        return assay__failure("merge", st, &err);
+    assay__result_put_result(&t, r);
+    code = assay__put_text("merge", path, &t);
+    if (code)
+        return code;
     if (!quiet)
         assay_report_text(r, isatty(to_stdout ? STDERR_FILENO : STDOUT_FILENO) == 1,
                           to_stdout ? stderr : stdout);

@@ -287,19 +287,9 @@ static void add_json(struct assay_text *t, const struct assay_replay *r)
 static int write_json(const char *path, const struct assay_replay *r)
 {
     struct assay_text t = { 0 };
-    struct assay_err err = { "" };
-    enum assay_status st;
 
     add_json(&t, r);
-    if (!strcmp(path, "-"))
-        return assay__print_text("replay", &t);
-    st = t.failed ? assay_fail(&err, ASSAY_NOMEM, "out of memory")
-                  : assay_file_write(path, t.data, t.len, &err);
-    assay_text_release(&t);
-    if (!st)
-        return ASSAY__EXIT_PASSED;
-    assay__failure("replay", st, &err);
-    return ASSAY__EXIT_FAULT;
+    return assay__put_text("replay", path, &t);
 }
 
 /* ---- the command ----------------------------------------------------------------------------- */

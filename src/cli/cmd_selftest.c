@@ -270,16 +270,9 @@ static void put_json(struct assay_text *x, const struct test *t, const struct ta
 static int write_json(const struct test *t, const struct tally *y)
 {
     struct assay_text x = { 0 };
-    struct assay_err err = { "" };
-    enum assay_status st;
 
     put_json(&x, t, y);
-    if (!strcmp(t->c->json, "-"))
-        return assay__print_text("selftest", &x);
-    st = x.failed ? assay_fail(&err, ASSAY_NOMEM, "out of memory for the report")
-                  : assay_file_write(t->c->json, x.data, x.len, &err);
-    assay_text_release(&x);
-    return st ? assay__failure("selftest", st, &err) : ASSAY__EXIT_PASSED;
+    return assay__put_text("selftest", t->c->json, &x);
 }
 
 /* ---- the command ----------------------------------------------------------------------------- */

@@ -60,6 +60,22 @@ int assay__print_text(const char *command, struct assay_text *text)
     return code;
 }
 
+int assay__put_text(const char *command, const char *path, struct assay_text *text)
+{
+    struct assay_err err = { "" };
+    enum assay_status st;
+
+    if (!strcmp(path, "-"))
+        return assay__print_text(command, text);
+    st = text->failed ? assay_fail(&err, ASSAY_NOMEM, "out of memory")
+                      : assay_file_write(path, text->data, text->len, &err);
+    assay_text_release(text);
+    if (!st)
+        return ASSAY__EXIT_PASSED;
+    assay__failure(command, st, &err);
+    return ASSAY__EXIT_FAULT;
+}
+
 bool assay__is_dir(const char *path)
 {
     struct stat s;

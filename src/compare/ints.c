@@ -5,7 +5,6 @@
 #include "base/clones.h"
 
 #include <math.h>
-#include <string.h>
 
 void assay__load_ints(const struct assay_tensor *t, int64_t i, int64_t n, int64_t *dst)
 {
@@ -23,6 +22,7 @@ void assay__load_ints(const struct assay_tensor *t, int64_t i, int64_t n, int64_
             dst[at + k] = v[k] >= 0x1p63 ? INT64_MAX : v[k] > -0x1p63 ? (int64_t)v[k] : INT64_MIN;
     }
 }
+
 /* ---- merging of chunks ---------------------------------------------------------------------- */
 
 struct job {
