@@ -219,7 +219,7 @@ static enum assay_status open_objects(struct build *b, struct assay_err *err)
         b->argv[n++] = b->says.flags[f];
     snprintf(store, sizeof store, "%s/../objects", b->root);
     snprintf(kernel_h, sizeof kernel_h, "%s/assay/kernel.h", b->include);
-    return cpu_objects_open(&b->objects, store, b->src, kernel_h, b->argv, n, err);
+    return cpu_objects_open(&b->objects, store, &b->sources, kernel_h, b->argv, n, err);
 }
 
 static enum assay_status compile_one(struct build *b, int i, bool *ok, struct assay_err *err)

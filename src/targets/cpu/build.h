@@ -10,7 +10,9 @@
 struct cpu_sources {
     char name[64][256];
     int n;
-    bool cxx; /* at least one is C++ */
+    bool cxx;         /* at least one is C++ */
+    char common[65];  /* SHA-256 over names and contents of common/, hex */
+    bool common_asks; /* something in common/ asks which files there are (__has_include) */
 };
 
 /*

@@ -4,64 +4,19 @@
 
 #include "assay/memory.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <sha2.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { MAX_SOURCE = 64 << 20, MAX_OBJECT = 1 << 30, PATH_CAP = 4352 };
+enum { MAX_OBJECT = 1 << 30, PATH_CAP = 4352 };
 
 /* A text and where it ends. */
 static void add(SHA2_CTX *hash, const char *text)
 {
     SHA256Update(hash, (const uint8_t *)text, strlen(text) + 1);
-}
-
-static enum assay_status add_file(SHA2_CTX *hash, const char *path, bool *alone,
-                                  struct assay_err *err)
-{
-    static const char *const asks[] = { "__has_include", "__has_embed" };
-    struct assay_text text = { 0 };
-    char size[32];
-
-    ASSAY_TRY(assay_file_read(&text, path, MAX_SOURCE, err));
-    snprintf(size, sizeof size, "%zu", text.len);
-    add(hash, size);
-    if (text.len) {
-        SHA256Update(hash, (const uint8_t *)text.data, text.len);
-        for (size_t i = 0; i < sizeof asks / sizeof *asks; i++)
-            *alone = *alone && !memmem(text.data, text.len, asks[i], strlen(asks[i]));
-    }
-    assay_text_release(&text);
-    return ASSAY_OK;
-}
-
-/* Names and contents of common/; a folder that is not there is empty. */
-static enum assay_status add_folder(SHA2_CTX *hash, const char *folder, bool *alone,
-                                    struct assay_err *err)
-{
-    struct dirent **list = NULL;
-    enum assay_status st = ASSAY_OK;
-    int n = scandir(folder, &list, NULL, alphasort);
-    char path[PATH_CAP + 260];
-
-    if (n < 0)
-        return errno == ENOENT ? ASSAY_OK
-                               : assay_fail(err, ASSAY_IO, "%s: %s", folder, strerror(errno));
-    for (int i = 0; i < n; i++) {
-        if (!st && list[i]->d_name[0] != '.') {
-            add(hash, list[i]->d_name);
-            snprintf(path, sizeof path, "%s/%s", folder, list[i]->d_name);
-            st = add_file(hash, path, alone, err);
-        }
-        free(list[i]);
-    }
-    free(list);
-    return st;
 }
 
 static enum assay_status make_folder(const char *path, struct assay_err *err)
@@ -71,25 +26,24 @@ static enum assay_status make_folder(const char *path, struct assay_err *err)
     return ASSAY_OK;
 }
 
-enum assay_status cpu_objects_open(struct cpu_objects *o, const char *root, const char *src,
-                                   const char *kernel_h, const char *const *args, int n,
-                                   struct assay_err *err)
+enum assay_status cpu_objects_open(struct cpu_objects *o, const char *root,
+                                   const struct cpu_sources *sources, const char *kernel_h,
+                                   const char *const *args, int n, struct assay_err *err)
 {
-    char path[PATH_CAP], key[65];
-    bool alone = true;
+    char key[65], header[65];
     SHA2_CTX hash;
 
     o->folder[0] = 0;
+    if (sources->common_asks)
+        return ASSAY_OK;
+    if (!SHA256File(kernel_h, header))
+        return assay_fail(err, ASSAY_IO, "%s: %s", kernel_h, strerror(errno));
     SHA256Init(&hash);
     for (int i = 0; i < n; i++)
         add(&hash, args[i]);
-    ASSAY_TRY(add_file(&hash, kernel_h, &alone, err));
-    alone = true; /* kernel.h is ours */
-    snprintf(path, sizeof path, "%s/common", src);
-    ASSAY_TRY(add_folder(&hash, path, &alone, err));
+    add(&hash, header);
+    add(&hash, sources->common);
     SHA256End(&hash, key);
-    if (!alone)
-        return ASSAY_OK;
     ASSAY_TRY(make_folder(root, err));
     if ((size_t)snprintf(o->folder, sizeof o->folder, "%s/%s", root, key) >= sizeof o->folder)
         return assay_fail(err, ASSAY_INVALID, "%s: path too long", root);

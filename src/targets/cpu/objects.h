@@ -7,7 +7,7 @@
 #ifndef ASSAY_CPU_OBJECTS_H
 #define ASSAY_CPU_OBJECTS_H
 
-#include "assay/status.h"
+#include "targets/cpu/build.h"
 
 #include <stdbool.h>
 
@@ -17,12 +17,12 @@ struct cpu_objects {
 
 /*
  * The store of a build, in `root`, which the builds of a run share and no compiler may write to.
- * src: copied sources. args: n texts that name compilers and flags. Nothing is kept of a submission
- * whose objects may depend on more than they read (__has_include, __has_embed).
+ * args: n texts that name compilers and flags. Nothing is kept of a submission whose objects may
+ * depend on more than they read.
  */
-enum assay_status cpu_objects_open(struct cpu_objects *o, const char *root, const char *src,
-                                   const char *kernel_h, const char *const *args, int n,
-                                   struct assay_err *err);
+enum assay_status cpu_objects_open(struct cpu_objects *o, const char *root,
+                                   const struct cpu_sources *sources, const char *kernel_h,
+                                   const char *const *args, int n, struct assay_err *err);
 
 /* Copies the object of a source ("common/x.c") to `to`; *found: there was one. */
 enum assay_status cpu_objects_take(const struct cpu_objects *o, const char *source, const char *to,

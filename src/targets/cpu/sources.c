@@ -6,6 +6,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <sha2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +21,7 @@ struct copy {
     struct assay_err *err;
     int files;
     size_t total;
+    SHA2_CTX common;
 };
 
 static bool ends_with(const char *name, const char *end)
@@ -57,6 +59,23 @@ static void remember(struct copy *c, const char *relative)
     s->cxx |= is_cxx(relative);
 }
 
+/* A file of common/ as it was copied. */
+static void add_common(struct copy *c, const char *relative, const struct assay_text *data)
+{
+    static const char *const asks[] = { "__has_include", "__has_embed" };
+    char size[32];
+
+    snprintf(size, sizeof size, "%zu", data->len);
+    SHA256Update(&c->common, (const uint8_t *)relative, strlen(relative) + 1);
+    SHA256Update(&c->common, (const uint8_t *)size, strlen(size) + 1);
+    if (data->len == 0)
+        return;
+    SHA256Update(&c->common, (const uint8_t *)data->data, data->len);
+    for (size_t i = 0; i < sizeof asks / sizeof *asks; i++)
+        if (memmem(data->data, data->len, asks[i], strlen(asks[i])))
+            c->s->common_asks = true;
+}
+
 /* Copies one regular file of an open folder; what is not one is refused. It is opened once, without
  * following links, and what is copied is what was looked at. */
 static enum assay_status copy_file(struct copy *c, int folder, const char *name, const char *to,
@@ -89,6 +108,8 @@ static enum assay_status copy_file(struct copy *c, int folder, const char *name,
             st = assay_fail(c->err, ASSAY_IO, "%s: %s", to, strerror(errno));
         if (!st)
             remember(c, relative);
+        if (!st && !strncmp(relative, "common/", 7))
+            add_common(c, relative, &data);
     }
     close(fd);
     assay_text_release(&data);
@@ -172,9 +193,11 @@ enum assay_status cpu_sources_copy(struct cpu_sources *s, const char *submission
     enum assay_status st;
 
     memset(s, 0, sizeof *s);
+    SHA256Init(&c.common);
     if (root < 0)
         return assay_fail(err, ASSAY_INVALID, "%s: no such folder", submission);
     st = copy_all(&c, root, op, dst);
+    SHA256End(&c.common, s->common);
     close(root);
     return st;
 }
