@@ -7,7 +7,7 @@
  */
 #include "assay/result.h"
 
-#include "report/summary.h"
+#include "report/same_run.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -22,52 +22,23 @@ struct merge {
 
 /* ---- do they belong together ----------------------------------------------------------------- */
 
-enum { VALUE = 300 };
-
-static void yes_no(char *buf, bool yes)
-{
-    snprintf(buf, VALUE, "%s", yes ? "yes" : "no");
-}
-
-/* What must be the same, as text. Where the submission lay may differ: its files may not. */
-static void value_of(char buf[VALUE], const struct assay_manifest *m, int k)
-{
-    const char *const texts[] = { m->version, m->sources,  m->suite,
-                                  m->cases,   m->hidden,   m->policy,
-                                  m->target,  m->baseline, assay__rules_name(m->rules) };
-    const int n_texts = (int)(sizeof texts / sizeof *texts);
-    const int numbers[] = { m->n_shards, m->n_planned, m->threads, m->n_hidden };
-    const int n_numbers = (int)(sizeof numbers / sizeof *numbers);
-
-    if (k < n_texts)
-        snprintf(buf, VALUE, "%s", texts[k]);
-    else if (k < n_texts + n_numbers)
-        snprintf(buf, VALUE, "%d", numbers[k - n_texts]);
-    else if (k == n_texts + n_numbers)
-        yes_no(buf, m->timing);
-    else
-        snprintf(buf, VALUE, m->seed_given ? "%llu" : "drawn", (unsigned long long)m->seed);
-}
-
+/* Where the submission lay may differ: its files may not. */
 static enum assay_status check_same(const struct merge *m, int i)
 {
-    static const char *const what[] = {
-        "version",       "submission", "suite",        "cases",  "hidden cases",
-        "policy",        "target",     "baseline",     "rules",  "number of shards",
-        "planned cases", "threads",    "hidden count", "timing", "seed"
-    };
+    const struct assay_manifest *a = &m->in[0]->manifest, *b = &m->in[i]->manifest;
+    struct assay__difference d = { .what = NULL };
 
-    for (int k = 0; k < (int)(sizeof what / sizeof *what); k++) {
-        char there[VALUE], here[VALUE];
-
-        value_of(there, &m->in[0]->manifest, k);
-        value_of(here, &m->in[i]->manifest, k);
-        if (strcmp(there, here) != 0)
-            return assay_fail(m->err, ASSAY_INVALID,
-                              "%s and %s are of different runs: %s '%s' and '%s'", m->names[0],
-                              m->names[i], what[k], there, here);
-    }
-    return ASSAY_OK;
+    assay__compare_runs(&d, a, b);
+    assay__compare_text(&d, "submission", a->sources, b->sources);
+    assay__compare_text(&d, "cases", a->cases, b->cases);
+    assay__compare_text(&d, "baseline", a->baseline, b->baseline);
+    assay__compare_number(&d, "number of shards", (uint64_t)a->n_shards, (uint64_t)b->n_shards);
+    assay__compare_number(&d, "planned cases", (uint64_t)a->n_planned, (uint64_t)b->n_planned);
+    assay__compare_number(&d, "hidden count", (uint64_t)a->n_hidden, (uint64_t)b->n_hidden);
+    return d.what ? assay_fail(m->err, ASSAY_INVALID,
+                               "%s and %s are of different runs: %s '%s' and '%s'", m->names[0],
+                               m->names[i], d.what, d.a, d.b)
+                  : ASSAY_OK;
 }
 
 /* A finished shard. */

@@ -3,7 +3,7 @@
  * run. */
 #include "report/result_json.h"
 
-#include "report/summary.h"
+#include "report/same_run.h"
 
 #include <errno.h>
 #include <math.h>
@@ -22,53 +22,21 @@ struct resume {
     struct assay_err *err;
 };
 
-static enum assay_status differ(const struct resume *u, const char *what, const char *there,
-                                const char *here)
-{
-    return assay_fail(u->err, ASSAY_INVALID, "belongs to another run: %s '%s' there, '%s' here",
-                      what, there, here);
-}
-
-static enum assay_status same_text(const struct resume *u, const char *what, const char *there,
-                                   const char *here)
-{
-    return strcmp(there, here) ? differ(u, what, there, here) : ASSAY_OK;
-}
-
-static enum assay_status same_number(const struct resume *u, const char *what, uint64_t there,
-                                     uint64_t here)
-{
-    char a[24], b[24];
-
-    snprintf(a, sizeof a, "%llu", (unsigned long long)there);
-    snprintf(b, sizeof b, "%llu", (unsigned long long)here);
-    return same_text(u, what, a, b);
-}
-
-/* Everything that changes a verdict or a time. What the machine is called may change, the cases may
- * be others. */
+/* What the machine is called may change, the cases may be others. */
 static enum assay_status check_same_run(const struct resume *u, const struct assay_manifest *m)
 {
     const struct assay_manifest *now = &u->r->manifest;
+    struct assay__difference d = { .what = NULL };
 
-    ASSAY_TRY(same_text(u, "version", m->version, now->version));
-    ASSAY_TRY(same_text(u, "submission", m->submission, now->submission));
-    ASSAY_TRY(same_text(u, "suite", m->suite, now->suite));
-    ASSAY_TRY(same_text(u, "target", m->target, now->target));
-    ASSAY_TRY(same_text(u, "rules", assay__rules_name(m->rules), assay__rules_name(now->rules)));
-    ASSAY_TRY(same_text(u, "policy", m->policy, now->policy));
-    ASSAY_TRY(same_number(u, "shard", (uint64_t)m->shard, (uint64_t)now->shard));
-    ASSAY_TRY(same_number(u, "shards", (uint64_t)m->n_shards, (uint64_t)now->n_shards));
-    ASSAY_TRY(same_text(u, "hidden cases", m->hidden, now->hidden));
-    ASSAY_TRY(same_number(u, "threads", (uint64_t)m->threads, (uint64_t)now->threads));
-    ASSAY_TRY(same_text(u, "timing", m->timing ? "yes" : "no", now->timing ? "yes" : "no"));
+    assay__compare_runs(&d, m, now);
+    assay__compare_text(&d, "submission", m->submission, now->submission);
+    assay__compare_number(&d, "shard", (uint64_t)m->shard, (uint64_t)now->shard);
+    assay__compare_number(&d, "shards", (uint64_t)m->n_shards, (uint64_t)now->n_shards);
     if (m->timing)
-        ASSAY_TRY(same_text(u, "baseline", m->baseline, now->baseline));
-    ASSAY_TRY(same_text(u, "seed", m->seed_given ? "given" : "drawn",
-                        now->seed_given ? "given" : "drawn"));
-    if (m->seed_given)
-        ASSAY_TRY(same_number(u, "seed", m->seed, now->seed));
-    return ASSAY_OK;
+        assay__compare_text(&d, "baseline", m->baseline, now->baseline);
+    return d.what ? assay_fail(u->err, ASSAY_INVALID,
+                               "belongs to another run: %s '%s' there, '%s' here", d.what, d.a, d.b)
+                  : ASSAY_OK;
 }
 
 /* How the kernels of the earlier run were locked in counts for this one, too: the worst of all. */
