@@ -9,6 +9,7 @@
  */
 #include "assay/op.h"
 
+#include "ops/fit.h"
 #include "ops/lanes.h"
 #include "ops/map.h"
 #include "ops/moments.h"
@@ -62,10 +63,8 @@ static enum assay_status check(const struct assay_args *a, struct assay_err *err
         return assay_fail(err, ASSAY_INVALID, "x2 %s is not like x1 %s, in dtype and shape",
                           assay_tensor_text(x2, ys, sizeof ys), xs);
     if (gamma->rank != 1 || gamma->shape[0] != x1->shape[x1->rank - 1] || gamma->dtype != x1->dtype)
-        return assay_fail(err, ASSAY_INVALID,
-                          "gamma %s does not fit x1 %s: one value for each element of the last "
-                          "axis, of the same dtype",
-                          assay_tensor_text(gamma, ys, sizeof ys), xs);
+        return assay__misfit("gamma", gamma, "x1", x1,
+                             "one value for each element of the last axis, of the same dtype", err);
     return assay__check_epsilon(a->attr[EPSILON].f, err);
 }
 

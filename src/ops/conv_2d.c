@@ -8,6 +8,7 @@
  */
 #include "ops/conv.h"
 #include "ops/conv_sample.h"
+#include "ops/fit.h"
 #include "ops/lanes.h"
 #include "ops/map.h"
 #include "ops/sample.h"
@@ -74,17 +75,12 @@ static enum assay_status check(const struct assay_args *a, struct assay_err *err
 {
     const struct assay_tensor *x = &a->in[X].t[0], *f = &a->in[FILTER].t[0];
     const struct assay_tensor *b = &a->in[BIAS].t[0];
-    char text[128], other[128];
     struct assay__conv g;
 
     if (x->rank != 4 || f->rank != 4 || f->shape[1] != x->shape[1] || f->dtype != x->dtype)
-        return assay_fail(err, ASSAY_INVALID, "filter %s does not fit x %s",
-                          assay_tensor_text(f, text, sizeof text),
-                          assay_tensor_text(x, other, sizeof other));
+        return assay__misfit("filter", f, "x", x, NULL, err);
     if (b->rank != 1 || b->shape[0] != f->shape[0] || b->dtype != x->dtype)
-        return assay_fail(err, ASSAY_INVALID, "bias %s does not fit filter %s",
-                          assay_tensor_text(b, text, sizeof text),
-                          assay_tensor_text(f, other, sizeof other));
+        return assay__misfit("bias", b, "filter", f, NULL, err);
     ASSAY_TRY(check_attrs(a, err));
     return geometry(a, &g, err);
 }

@@ -6,6 +6,7 @@
  */
 #include "ops/conv.h"
 #include "ops/conv_sample.h"
+#include "ops/fit.h"
 #include "ops/lanes.h"
 #include "ops/map.h"
 #include "ops/sample.h"
@@ -68,13 +69,10 @@ static enum assay_status check(const struct assay_args *a, struct assay_err *err
     const struct assay_tensor *x = &a->in[X].t[0], *y = &a->in[GRAD].t[0];
     int64_t groups = a->attr[GROUPS].i;
     const int64_t *size;
-    char text[128], other[128];
     struct assay__conv g;
 
     if (x->rank != 5 || y->rank != 5 || x->shape[0] != y->shape[0] || x->dtype != y->dtype)
-        return assay_fail(err, ASSAY_INVALID, "grad %s does not fit x %s",
-                          assay_tensor_text(y, text, sizeof text),
-                          assay_tensor_text(x, other, sizeof other));
+        return assay__misfit("grad", y, "x", x, NULL, err);
     ASSAY_TRY(check_attrs(a, err));
     if (groups < 1 || x->shape[1] % groups != 0 || y->shape[1] % groups != 0)
         return assay_fail(err, ASSAY_INVALID, "groups is %lld, x has %lld channels and grad %lld",

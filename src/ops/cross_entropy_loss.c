@@ -5,6 +5,7 @@
  * Rows whose target is ignore_index lose nothing and do not count in the mean, which is NaN where
  * no row counts.
  */
+#include "ops/fit.h"
 #include "ops/lanes.h"
 #include "ops/loss_fill.h"
 #include "ops/sample.h"
@@ -155,17 +156,16 @@ static bool target_fits(const struct assay_tensor *x, const struct assay_tensor 
 static enum assay_status check(const struct assay_args *a, struct assay_err *err)
 {
     const struct assay_tensor *x = &a->in[INPUT].t[0], *t = &a->in[TARGET].t[0];
-    char input[128], target[128];
 
     if (x->rank < 2)
         return assay_fail(err, ASSAY_INVALID, "input has rank %d, no axis 1 of classes", x->rank);
     if (x->shape[1] == 0)
         return assay_fail(err, ASSAY_INVALID, "input has no classes, 1 or more are needed");
     if (!target_fits(x, t))
-        return assay_fail(
-            err, ASSAY_INVALID, "target %s does not fit input %s: %s",
-            assay_tensor_text(t, target, sizeof target), assay_tensor_text(x, input, sizeof input),
-            is_soft(a) ? "probabilities have its shape" : "classes have its shape without axis 1");
+        return assay__misfit("target", t, "input", x,
+                             is_soft(a) ? "probabilities have its shape"
+                                        : "classes have its shape without axis 1",
+                             err);
     if (is_soft(a) && a->attr[IGNORE_INDEX].i >= 0)
         return assay_fail(err, ASSAY_INVALID,
                           "ignore_index %lld with probabilities, must be negative there",

@@ -6,6 +6,7 @@
  */
 #include "ops/conv.h"
 #include "ops/conv_sample.h"
+#include "ops/fit.h"
 #include "ops/lanes.h"
 #include "ops/map.h"
 #include "ops/sample.h"
@@ -66,17 +67,12 @@ static enum assay_status check(const struct assay_args *a, struct assay_err *err
 {
     const struct assay_tensor *x = &a->in[X].t[0], *w = &a->in[WEIGHT].t[0];
     const struct assay_tensor *b = &a->in[BIAS].t[0];
-    char text[128], other[128];
     struct assay__conv g;
 
     if (x->rank != 4 || w->rank != 3 || w->shape[0] != x->shape[1] || w->dtype != x->dtype)
-        return assay_fail(err, ASSAY_INVALID, "weight %s does not fit x %s",
-                          assay_tensor_text(w, text, sizeof text),
-                          assay_tensor_text(x, other, sizeof other));
+        return assay__misfit("weight", w, "x", x, NULL, err);
     if (b->rank != 1 || b->shape[0] != x->shape[1] || b->dtype != x->dtype)
-        return assay_fail(err, ASSAY_INVALID, "bias %s does not fit x %s",
-                          assay_tensor_text(b, text, sizeof text),
-                          assay_tensor_text(x, other, sizeof other));
+        return assay__misfit("bias", b, "x", x, NULL, err);
     ASSAY_TRY(check_attrs(a, err));
     return geometry(a, &g, err);
 }

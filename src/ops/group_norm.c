@@ -9,6 +9,7 @@
  */
 #include "assay/op.h"
 
+#include "ops/fit.h"
 #include "ops/lanes.h"
 #include "ops/map.h"
 #include "ops/moments.h"
@@ -48,14 +49,11 @@ static const struct assay_tol tol[] = {
 static enum assay_status check_affine(const struct assay_args *a, int i, struct assay_err *err)
 {
     const struct assay_tensor *x = &a->in[X].t[0], *t = a->in[i].t;
-    char xs[128], ts[128];
 
     if (t->rank == 1 && t->shape[0] == x->shape[1] && t->dtype == x->dtype)
         return ASSAY_OK;
-    return assay_fail(err, ASSAY_INVALID,
-                      "%s %s does not fit x %s: one value for each channel, of the same dtype",
-                      in[i].name, assay_tensor_text(t, ts, sizeof ts),
-                      assay_tensor_text(x, xs, sizeof xs));
+    return assay__misfit(in[i].name, t, "x", x, "one value for each channel, of the same dtype",
+                         err);
 }
 
 static enum assay_status check(const struct assay_args *a, struct assay_err *err)

@@ -5,6 +5,7 @@
  */
 #include "assay/op.h"
 
+#include "ops/fit.h"
 #include "ops/groups.h"
 #include "ops/lanes.h"
 #include "ops/map.h"
@@ -79,7 +80,6 @@ static enum assay_status check(const struct assay_args *a, struct assay_err *err
 {
     const struct assay_tensor *x = &a->in[X].t[0], *w = &a->in[WEIGHT].t[0];
     int64_t split = a->attr[SPLIT_ITEM].i;
-    char text[128], other[128];
     struct extents e;
 
     ASSAY_TRY(check_dtypes(a, err));
@@ -88,17 +88,13 @@ static enum assay_status check(const struct assay_args *a, struct assay_err *err
                           (long long)split);
     if (x->rank != 2 || w->rank != 3 ||
         x->shape[1] != w->shape[a->attr[TRANSPOSE_WEIGHT].i ? 2 : 1])
-        return assay_fail(err, ASSAY_INVALID, "weight %s does not fit x %s",
-                          assay_tensor_text(w, text, sizeof text),
-                          assay_tensor_text(x, other, sizeof other));
+        return assay__misfit("weight", w, "x", x, NULL, err);
     e = extents_of(a);
     if (a->in[BIAS].n) {
         const struct assay_tensor *b = &a->in[BIAS].t[0];
 
         if (b->rank != 2 || b->shape[0] != e.groups || b->shape[1] != e.n)
-            return assay_fail(err, ASSAY_INVALID, "bias %s does not fit weight %s",
-                              assay_tensor_text(b, text, sizeof text),
-                              assay_tensor_text(w, other, sizeof other));
+            return assay__misfit("bias", b, "weight", w, NULL, err);
     }
     if (e.split && e.groups > ASSAY_MAX_LIST)
         return assay_fail(err, ASSAY_INVALID, "%lld outputs, at most %d are allowed",

@@ -5,6 +5,7 @@
  * The source says that v is what k_nope is. It is an input of its own all the same, its cases have
  * other values there, and so has this one's. See gqa for what is masked and for infinities.
  */
+#include "ops/fit.h"
 #include "ops/heads.h"
 #include "ops/qkv.h"
 #include "ops/sample.h"
@@ -81,14 +82,11 @@ static enum assay_status fits(const struct assay_args *a, int i, int like, bool 
 {
     const struct assay_tensor *t = a->in[i].t, *to = a->in[like].t;
     bool ok = t->rank == 4 && t->dtype == to->dtype;
-    char text[128], other[128];
 
     for (int k = 0; k < (width ? 4 : 3); k++)
         ok = ok && t->shape[k] == to->shape[k];
     if (!ok)
-        return assay_fail(err, ASSAY_INVALID, "%s %s does not fit %s %s", in[i].name,
-                          assay_tensor_text(t, text, sizeof text), in[like].name,
-                          assay_tensor_text(to, other, sizeof other));
+        return assay__misfit(in[i].name, t, in[like].name, to, NULL, err);
     return ASSAY_OK;
 }
 
@@ -110,16 +108,14 @@ static enum assay_status check_heads(const struct assay_args *a, struct assay_er
 static enum assay_status check(const struct assay_args *a, struct assay_err *err)
 {
     const struct assay_tensor *q = a->in[Q_NOPE].t, *k = a->in[K_NOPE].t;
-    char text[128], other[128];
+    char text[128];
 
     if (q->rank != 4)
         return assay_fail(err, ASSAY_INVALID, "q_nope %s, must have rank 4",
                           assay_tensor_text(q, text, sizeof text));
     if (k->rank != 4 || k->dtype != q->dtype || k->shape[0] != q->shape[0] ||
         k->shape[3] != q->shape[3])
-        return assay_fail(
-            err, ASSAY_INVALID, "k_nope %s does not fit q_nope %s: the same batch, width and dtype",
-            assay_tensor_text(k, text, sizeof text), assay_tensor_text(q, other, sizeof other));
+        return assay__misfit("k_nope", k, "q_nope", q, "the same batch, width and dtype", err);
     ASSAY_TRY(fits(a, Q_ROPE, Q_NOPE, false, err));
     ASSAY_TRY(fits(a, K_ROPE, K_NOPE, false, err));
     ASSAY_TRY(fits(a, V, K_NOPE, true, err));

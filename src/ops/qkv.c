@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* qkv.c: what gqa and mha share. */
 #include "ops/qkv.h"
+#include "ops/fit.h"
 
 #include "ops/heads.h"
 #include "ops/sample.h"
@@ -62,7 +63,7 @@ enum assay_status assay__qkv_check(const struct assay_args *a, bool equal_heads,
 {
     const struct assay_tensor *q = a->in[ASSAY__QUERY].t, *k = a->in[ASSAY__KEY].t;
     const struct assay_tensor *v = a->in[ASSAY__VALUE].t;
-    char text[128], other[128];
+    char text[128];
     int64_t heads, kv_heads;
 
     if (q->rank != 4)
@@ -70,13 +71,9 @@ enum assay_status assay__qkv_check(const struct assay_args *a, bool equal_heads,
                           assay_tensor_text(q, text, sizeof text));
     if (k->rank != 4 || k->dtype != q->dtype || k->shape[0] != q->shape[0] ||
         k->shape[3] != q->shape[3])
-        return assay_fail(
-            err, ASSAY_INVALID, "key %s does not fit query %s: the same batch, width and dtype",
-            assay_tensor_text(k, text, sizeof text), assay_tensor_text(q, other, sizeof other));
+        return assay__misfit("key", k, "query", q, "the same batch, width and dtype", err);
     if (!same_shape(k, v) || v->dtype != k->dtype)
-        return assay_fail(err, ASSAY_INVALID, "value %s does not fit key %s: both must be alike",
-                          assay_tensor_text(v, text, sizeof text),
-                          assay_tensor_text(k, other, sizeof other));
+        return assay__misfit("value", v, "key", k, "both must be alike", err);
     heads = q->shape[2];
     kv_heads = k->shape[2];
     if (equal_heads && heads != kv_heads)

@@ -36,6 +36,25 @@ enum { ASSAY__RNN_MAX_GATES = 4, ASSAY__RNN_LANES = 16 };
 /* Values that attributes of generated cases are drawn from. */
 extern const double assay__rnn_layers[4], assay__rnn_yes[4], assay__rnn_dropouts[3];
 
+/* Attributes that both have, for the beginning of a table. */
+/* clang-format off */
+#define ASSAY__RNN_ATTRS                                                                           \
+    [ASSAY__RNN_INPUT] = { "inputSize", ASSAY_ATTR_INT, ASSAY_ATTR_REQUIRED, { 0 },                \
+                           NULL, NULL, 0 },                                                        \
+    [ASSAY__RNN_HIDDEN] = { "hiddenSize", ASSAY_ATTR_INT, ASSAY_ATTR_REQUIRED, { 0 },              \
+                            NULL, NULL, 0 },                                                       \
+    [ASSAY__RNN_LAYERS] = { "numLayers", ASSAY_ATTR_INT, 0, { .set = true, .i = 1 },               \
+                            NULL, assay__rnn_layers, 4 },                                          \
+    [ASSAY__RNN_BIAS] = { "bias", ASSAY_ATTR_BOOL, 0, { .set = true, .i = 1 },                     \
+                          NULL, assay__rnn_yes, 4 },                                               \
+    [ASSAY__RNN_BATCH_FIRST] = { "batchFirst", ASSAY_ATTR_BOOL, 0, { .set = true },                \
+                                 NULL, NULL, 0 },                                                  \
+    [ASSAY__RNN_DROPOUT] = { "dropout", ASSAY_ATTR_FLOAT, 0, { .set = true },                      \
+                             NULL, assay__rnn_dropouts, 3 },                                       \
+    [ASSAY__RNN_BIDIRECTIONAL] = { "bidirectional", ASSAY_ATTR_BOOL, 0, { .set = true },           \
+                                   NULL, NULL, 0 }
+/* clang-format on */
+
 /* Some neighbouring units of one sequence at one step: sums of the gates from the input and from
  * the state, biases included. h and c are those of the step before, and become the new ones; of a
  * projected state, h is what is to be projected. */

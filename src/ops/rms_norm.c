@@ -5,6 +5,7 @@
  */
 #include "assay/op.h"
 
+#include "ops/fit.h"
 #include "ops/lanes.h"
 #include "ops/map.h"
 #include "ops/moments.h"
@@ -32,16 +33,12 @@ static const struct assay_attr attrs[] = {
 static enum assay_status check(const struct assay_args *a, struct assay_err *err)
 {
     const struct assay_tensor *x = &a->in[X].t[0], *gamma = &a->in[GAMMA].t[0];
-    char xs[128], gs[128];
 
     if (x->rank < 1)
         return assay_fail(err, ASSAY_INVALID, "x is a scalar, must have rank 1 or more");
     if (gamma->rank != 1 || gamma->shape[0] != x->shape[x->rank - 1] || gamma->dtype != x->dtype)
-        return assay_fail(err, ASSAY_INVALID,
-                          "gamma %s does not fit x %s: one value for each element of the last "
-                          "axis, of the same dtype",
-                          assay_tensor_text(gamma, gs, sizeof gs),
-                          assay_tensor_text(x, xs, sizeof xs));
+        return assay__misfit("gamma", gamma, "x", x,
+                             "one value for each element of the last axis, of the same dtype", err);
     return assay__check_epsilon(a->attr[EPSILON].f, err);
 }
 

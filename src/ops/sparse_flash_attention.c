@@ -10,6 +10,7 @@
  * nothing to look at, or whose scores are all -Inf, gives 0.
  */
 #include "ops/attention.h"
+#include "ops/fit.h"
 #include "ops/heads.h"
 #include "ops/index.h"
 #include "ops/lanes.h"
@@ -112,14 +113,11 @@ static enum assay_status fits(const struct assay_args *a, int i, int like, const
 {
     const struct assay_tensor *t = a->in[i].t, *to = a->in[like].t;
     bool ok = t->rank == 4 && (t->dtype == to->dtype || i == INDICES);
-    char text[128], other[128];
 
     for (int k = 0; ok && k < 4; k++)
         ok = free[k] || t->shape[k] == to->shape[k];
     if (!ok)
-        return assay_fail(err, ASSAY_INVALID, "%s %s does not fit %s %s", in[i].name,
-                          assay_tensor_text(t, text, sizeof text), in[like].name,
-                          assay_tensor_text(to, other, sizeof other));
+        return assay__misfit(in[i].name, t, in[like].name, to, NULL, err);
     return ASSAY_OK;
 }
 

@@ -8,6 +8,7 @@
  */
 #include "assay/op.h"
 
+#include "ops/fit.h"
 #include "ops/lanes.h"
 #include "ops/map.h"
 #include "ops/product.h"
@@ -40,9 +41,7 @@ static enum assay_status check(const struct assay_args *a, struct assay_err *err
     char text[128], other[128];
 
     if (x->rank != 2 || w->rank != 2 || x->shape[1] != w->shape[0])
-        return assay_fail(err, ASSAY_INVALID, "weight %s does not fit x %s",
-                          assay_tensor_text(w, text, sizeof text),
-                          assay_tensor_text(x, other, sizeof other));
+        return assay__misfit("weight", w, "x", x, NULL, err);
     for (int i = SCALE; i <= BIAS; i++) {
         const struct assay_tensor *t = a->in[i].t;
         enum assay_dtype want = x->dtype;
