@@ -71,6 +71,18 @@ static inline void in(struct call *k, int i, enum assay_dtype d, int64_t n, cons
     in_shape(k, i, d, 1, &n, v);
 }
 
+static inline void in2(struct call *k, int i, enum assay_dtype d, int64_t rows, int64_t columns,
+                       const double *v)
+{
+    in_shape(k, i, d, 2, (const int64_t[]){ rows, columns }, v);
+}
+
+static inline void in3(struct call *k, int i, enum assay_dtype d, int64_t planes, int64_t rows,
+                       int64_t columns, const double *v)
+{
+    in_shape(k, i, d, 3, (const int64_t[]){ planes, rows, columns }, v);
+}
+
 static inline struct assay_value *attr(struct call *k, const char *name)
 {
     int at = assay_attr_find(k->c.op->attrs, name);

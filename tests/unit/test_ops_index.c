@@ -7,12 +7,6 @@
 
 enum { UPDATE, ADD, MULTIPLY, AMIN, AMAX };
 
-static void in2(struct call *k, int i, enum assay_dtype d, int64_t rows, int64_t columns,
-                const double *v)
-{
-    in_shape(k, i, d, 2, (const int64_t[]){ rows, columns }, v);
-}
-
 static void expect(const struct call *k, int64_t n, const double *want)
 {
     assert_int_equal(assay_numel(&k->want[0].t[0]), n);
