@@ -234,8 +234,6 @@ static const char *choice_text(const struct assay_attr *a, int i)
 const char *assay__target_text(const struct assay__mutant *mu, const struct assay_op *op,
                                struct assay__target at, char *buf, size_t size)
 {
-    const struct assay_attr *a = op->attrs ? &op->attrs[at.i] : NULL;
-
     buf[0] = 0;
     switch (mu->over) {
     case ASSAY__OVER_OUTPUT:
@@ -254,10 +252,11 @@ const char *assay__target_text(const struct assay__mutant *mu, const struct assa
         snprintf(buf, size, "%s %s", op->in[at.i].name, op->in[at.j].name);
         break;
     case ASSAY__OVER_ATTR:
-        snprintf(buf, size, "%s", a->name);
+        snprintf(buf, size, "%s", op->attrs[at.i].name);
         break;
     case ASSAY__OVER_CHOICE:
-        snprintf(buf, size, "%s %s for %s", a->name, choice_text(a, at.k), choice_text(a, at.j));
+        snprintf(buf, size, "%s %s for %s", op->attrs[at.i].name,
+                 choice_text(&op->attrs[at.i], at.k), choice_text(&op->attrs[at.i], at.j));
         break;
     default:
         break;

@@ -68,7 +68,7 @@ static void add_common(struct copy *c, const char *relative, const struct assay_
     snprintf(size, sizeof size, "%zu", data->len);
     SHA256Update(&c->common, (const uint8_t *)relative, strlen(relative) + 1);
     SHA256Update(&c->common, (const uint8_t *)size, strlen(size) + 1);
-    if (data->len == 0)
+    if (!data->data) /* an empty file */
         return;
     SHA256Update(&c->common, (const uint8_t *)data->data, data->len);
     for (size_t i = 0; i < sizeof asks / sizeof *asks; i++)
