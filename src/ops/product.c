@@ -3,7 +3,7 @@
 #include "ops/product.h"
 
 #include "base/clones.h"
-#include "ops/blas.h"
+#include "base/blas.h"
 
 #include <stdatomic.h>
 

@@ -6,8 +6,8 @@
  * start threads of its own in every run of the program, before the harness has made the processes
  * that need to be alone. It is told to use one thread; ours are those of assay_parallel.
  */
-#ifndef ASSAY_OPS_BLAS_H
-#define ASSAY_OPS_BLAS_H
+#ifndef ASSAY_BASE_BLAS_H
+#define ASSAY_BASE_BLAS_H
 
 /* CBLAS as it is called here: row-major, no transposition 111, transposition 112. */
 enum { ASSAY__ROW_MAJOR = 101, ASSAY__NO_TRANS = 111, ASSAY__TRANS = 112 };

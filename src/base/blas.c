@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* blas.c: opens OpenBLAS once, with one thread, and tries it out. */
-#include "ops/blas.h"
+#include "base/blas.h"
 
 #include <stddef.h>
 
