@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * layer_conv.c: convolution, y[o] = sum_c sum_ij w[o,c,i,j] x[c, ...] (+ bias), in groups.
+ *
+ * Windows are copied into columns, a block of output rows that fits the second-level cache at a
+ * time, and multiplied by the BLAS. Forward runs over the images in parallel. So does backward, in
+ * a number of parts that depends on sizes alone: each part adds up its own gradient of the weights,
+ * and the parts are added in order.
+ */
+#include "qn/gemm.h"
+#include "qn/im2col.h"
+#include "qn/layer.h"
+#include "qn/sums.h"
+
+#include <string.h>
+
+enum { BLOCK_FLOATS = 1 << 16, PARTS_FLOATS = 4 << 20, MAX_PARTS = 16, W = 0, BIAS = 1 };
+
+static const struct qn_attr attrs[] = {
+    { "out", QN_ATTR_INT, offsetof(struct qn_attrs, out), true, 0, 1, 1 << 20 },
+    { "kernel", QN_ATTR_PAIR, offsetof(struct qn_attrs, kernel), true, 0, 1, 1024 },
+    { "stride", QN_ATTR_PAIR, offsetof(struct qn_attrs, stride), false, 1, 1, 1024 },
+    { "pad", QN_ATTR_PAD, offsetof(struct qn_attrs, pad), false, 0, 0, 1024 },
+    { "dilation", QN_ATTR_PAIR, offsetof(struct qn_attrs, dilation), false, 1, 1, 1024 },
+    { "groups", QN_ATTR_INT, offsetof(struct qn_attrs, groups), false, 1, 1, 1 << 20 },
+    { "bias", QN_ATTR_BOOL, offsetof(struct qn_attrs, bias), false, 0, 0, 1 },
+    { "quantise", QN_ATTR_BOOL, offsetof(struct qn_attrs, quantise), false, 1, 0, 1 },
+    { 0 },
+};
+
+static enum assay_status shape(struct qn_layer *l, const struct qn_shape *const *in,
+                               struct assay_err *err)
+{
+    const struct qn_attrs *a = &l->attrs;
+
+    if (in[0]->c % a->groups || a->out % a->groups)
+        return assay_fail(err, ASSAY_PARSE, "%lld groups do not divide %lld and %lld channels",
+                          (long long)a->groups, (long long)in[0]->c, (long long)a->out);
+    return qn__window_shape(l, in[0], a->out, err);
+}
+
+static int params(const struct qn_layer *l, const struct qn_shape *const *in, struct qn_decl *out)
+{
+    const struct qn_attrs *a = &l->attrs;
+
+    out[W] = (struct qn_decl){
+        "weight", QN_WEIGHT, 4, { a->out, in[0]->c / a->groups, a->kernel[0], a->kernel[1] }
+    };
+    out[BIAS] = (struct qn_decl){ "bias", QN_BIAS, 1, { a->out } };
+    return a->bias ? 2 : 1;
+}
+
+/* ---- geometry -------------------------------------------------------------------------------- */
+
+struct conv {
+    const struct qn_call *c;
+    struct qn_windows win;     /* of one group */
+    int64_t groups, out, k;    /* channels made and window size of one group */
+    int64_t area;              /* out_h * out_w */
+    int64_t in_size, out_size; /* of an image */
+    int64_t rows;              /* of a block */
+    bool direct;               /* the columns are the input itself */
+    int64_t parts;
+};
+
+static struct conv geometry(const struct qn_layer *l, const struct qn_shape *in, int64_t n)
+{
+    const struct qn_attrs *a = &l->attrs;
+    struct conv g = { .groups = a->groups, .out = a->out / a->groups };
+    int64_t row_floats, weights;
+
+    g.win = (struct qn_windows){
+        .channels = in->c / a->groups,
+        .h = in->h,
+        .w = in->w,
+        .out_h = l->shape.h,
+        .out_w = l->shape.w,
+        .kernel = { a->kernel[0], a->kernel[1] },
+        .stride = { a->stride[0], a->stride[1] },
+        .dilation = { a->dilation[0], a->dilation[1] },
+        .top = a->pad[0],
+        .left = a->pad[1],
+    };
+    g.k = g.win.channels * a->kernel[0] * a->kernel[1];
+    g.area = l->shape.h * l->shape.w;
+    g.in_size = qn__size(in);
+    g.out_size = qn__size(&l->shape);
+    g.direct = a->kernel[0] * a->kernel[1] == 1 && a->stride[0] * a->stride[1] == 1 &&
+               !(a->pad[0] | a->pad[1] | a->pad[2] | a->pad[3]);
+    row_floats = g.k * l->shape.w;
+    g.rows = row_floats < BLOCK_FLOATS ? BLOCK_FLOATS / row_floats : 1;
+    g.rows = g.rows < l->shape.h && !g.direct ? g.rows : l->shape.h;
+    weights = a->out * g.k;
+    g.parts = weights < PARTS_FLOATS ? PARTS_FLOATS / weights : 1;
+    g.parts = g.parts < 2 ? 2 : g.parts > MAX_PARTS ? MAX_PARTS : g.parts;
+    g.parts = g.parts < n ? g.parts : n;
+    return g;
+}
+
+static size_t scratch_bytes(const struct qn_layer *l, const struct qn_shape *const *in, int64_t n)
+{
+    struct conv g = geometry(l, in[0], n);
+
+    return g.direct ? 0 : (size_t)(g.k * g.rows * g.win.out_w) * sizeof(float);
+}
+
+static size_t shared_bytes(const struct qn_layer *l, const struct qn_shape *const *in, int64_t n)
+{
+    struct conv g = geometry(l, in[0], n);
+
+    return (size_t)g.parts * (size_t)(l->attrs.out * g.k) * sizeof(float);
+}
+
+/* ---- forward --------------------------------------------------------------------------------- */
+
+/* Calls body for each block of rows of each group of an image. */
+struct block {
+    const struct conv *g;
+    int64_t group, image, row, cols; /* first row; columns of the product */
+    float *col;                      /* scratch */
+};
+
+static void each_block(const struct conv *g, int64_t image, float *scratch,
+                       void (*body)(const struct block *b, void *ctx), void *ctx)
+{
+    for (int64_t group = 0; group < g->groups; group++)
+        for (int64_t row = 0; row < g->win.out_h; row += g->rows) {
+            int64_t rows = g->win.out_h - row < g->rows ? g->win.out_h - row : g->rows;
+            struct block b = { g, group, image, row, rows * g->win.out_w, scratch };
+
+            body(&b, ctx);
+        }
+}
+
+static const float *group_x(const struct block *b)
+{
+    const struct conv *g = b->g;
+
+    return g->c->x[0] + b->image * g->in_size + b->group * g->win.channels * g->win.h * g->win.w;
+}
+
+/* Where the block begins in y or dy, of which a row is g->area long. */
+static int64_t group_y(const struct block *b)
+{
+    const struct conv *g = b->g;
+
+    return b->image * g->out_size + b->group * g->out * g->area + b->row * g->win.out_w;
+}
+
+/* The columns of a block. */
+static const float *columns(const struct block *b)
+{
+    const struct conv *g = b->g;
+
+    if (g->direct)
+        return group_x(b);
+    qn__im2col(&g->win, group_x(b), b->row, b->cols / g->win.out_w, b->col);
+    return b->col;
+}
+
+static void forward_block(const struct block *b, void *ctx)
+{
+    const struct conv *g = b->g;
+    const float *bias = g->c->v[BIAS];
+    struct qn_gemm p = { .m = g->out, .n = b->cols, .k = g->k, .lda = g->k, .ldc = g->area };
+
+    (void)ctx;
+    p.a = g->c->v[W] + b->group * g->out * g->k;
+    p.b = columns(b);
+    p.ldb = b->cols;
+    p.c = g->c->y + group_y(b);
+    qn__gemm(&p);
+    for (int64_t o = 0; bias && o < g->out; o++)
+        for (int64_t j = 0; j < b->cols; j++)
+            p.c[o * g->area + j] += bias[b->group * g->out + o];
+}
+
+static void forward_images(void *ctx, int slot, int64_t begin, int64_t end)
+{
+    const struct conv *g = ctx;
+
+    for (int64_t i = begin; i < end; i++)
+        each_block(g, i, qn__scratch(g->c, slot), forward_block, NULL);
+}
+
+static void forward(const struct qn_layer *l, const struct qn_call *c)
+{
+    struct conv g = geometry(l, c->in[0], c->n);
+
+    g.c = c;
+    qn_pool_run(c->pool, c->n, 1, forward_images, &g);
+}
+
+/* ---- backward -------------------------------------------------------------------------------- */
+
+/* dw += dy columns^T */
+static void weights_block(const struct block *b, void *ctx)
+{
+    const struct conv *g = b->g;
+    float *dw = ctx;
+    struct qn_gemm p = { .m = g->out, .n = g->k, .k = b->cols, .lda = g->area, .add = true };
+
+    p.a = g->c->dy + group_y(b);
+    p.b = columns(b);
+    p.ldb = b->cols;
+    p.turn_b = true;
+    p.c = dw + b->group * g->out * g->k;
+    p.ldc = g->k;
+    qn__gemm(&p);
+}
+
+/* dx += w^T dy, added back from columns */
+static void input_block(const struct block *b, void *ctx)
+{
+    const struct conv *g = b->g;
+    float *dx = (float *)ctx + b->group * g->win.channels * g->win.h * g->win.w;
+    struct qn_gemm p = { .m = g->k, .n = b->cols, .k = g->out, .turn_a = true, .lda = g->k };
+
+    p.a = g->c->v[W] + b->group * g->out * g->k;
+    p.b = g->c->dy + group_y(b);
+    p.ldb = g->area;
+    p.c = g->direct ? dx : b->col;
+    p.ldc = b->cols;
+    p.add = g->direct && g->c->add[0];
+    qn__gemm(&p);
+    if (!g->direct)
+        qn__col2im(&g->win, b->col, b->row, b->cols / g->win.out_w, dx);
+}
+
+/* The images of parts begin .. end-1. */
+static void backward_parts(void *ctx, int slot, int64_t begin, int64_t end)
+{
+    const struct conv *g = ctx;
+    float *scratch = qn__scratch(g->c, slot);
+    int64_t n = g->c->n, weights = g->groups * g->out * g->k;
+
+    for (int64_t part = begin; part < end; part++) {
+        float *dw = (float *)g->c->shared + part * weights;
+
+        memset(dw, 0, (size_t)weights * sizeof *dw);
+        for (int64_t i = n * part / g->parts; i < n * (part + 1) / g->parts; i++) {
+            float *dx = g->c->dx[0] ? g->c->dx[0] + i * g->in_size : NULL;
+
+            if (dx && !g->c->add[0] && !g->direct)
+                memset(dx, 0, (size_t)g->in_size * sizeof *dx);
+            each_block(g, i, scratch, weights_block, dw);
+            if (dx)
+                each_block(g, i, scratch, input_block, dx);
+        }
+    }
+}
+
+static void add_parts(void *ctx, int slot, int64_t begin, int64_t end)
+{
+    const struct conv *g = ctx;
+    int64_t weights = g->groups * g->out * g->k;
+    const float *from = g->c->shared;
+    float *to = g->c->g[W];
+
+    (void)slot;
+    memcpy(to + begin, from + begin, (size_t)(end - begin) * sizeof *to);
+    for (int64_t part = 1; part < g->parts; part++)
+        for (int64_t i = begin; i < end; i++)
+            to[i] += from[part * weights + i];
+}
+
+static void bias_channels(void *ctx, int slot, int64_t begin, int64_t end)
+{
+    const struct conv *g = ctx;
+
+    (void)slot;
+    for (int64_t o = begin; o < end; o++) {
+        double sum = 0;
+
+        for (int64_t i = 0; i < g->c->n; i++)
+            sum += qn__sum(g->area, g->c->dy + i * g->out_size + o * g->area);
+        g->c->g[BIAS][o] = (float)sum;
+    }
+}
+
+static void backward(const struct qn_layer *l, const struct qn_call *c)
+{
+    struct conv g = geometry(l, c->in[0], c->n);
+
+    g.c = c;
+    qn_pool_run(c->pool, g.parts, 1, backward_parts, &g);
+    qn_pool_run(c->pool, l->attrs.out * g.k, 1 << 16, add_parts, &g);
+    if (c->g[BIAS])
+        qn_pool_run(c->pool, l->attrs.out, qn__grain(c->n * g.area), bias_channels, &g);
+}
+
+const struct qn_layer_type qn_layer_conv = {
+    .name = "conv",
+    .min_in = 1,
+    .max_in = 1,
+    .flags = QN_NEEDS_X,
+    .attrs = attrs,
+    .shape = shape,
+    .params = params,
+    .scratch_bytes = scratch_bytes,
+    .shared_bytes = shared_bytes,
+    .forward = forward,
+    .backward = backward,
+};
