@@ -11,7 +11,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { STARTS = 8, MAX_ROUNDS = 300, MAX_CLUSTERS = QN_MAX_LEVELS };
+enum { STARTS = 16, MAX_ROUNDS = 300, MAX_CLUSTERS = QN_MAX_LEVELS };
 
 struct line {
     const float *x;
