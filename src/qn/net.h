@@ -125,12 +125,17 @@ struct qn_net_options {
     struct qn_quant_config first, last;
 };
 
+/* Called after each layer of a pass, for times and for looks at what it made. */
+typedef void (*qn_watch_fn)(void *cookie, int layer, bool backward);
+
 /* How a pass is to be made. */
 struct qn_pass {
     bool train; /* batch statistics, dropout; remembers what backward needs */
     enum qn_quant_mode weights, activations;
     uint64_t seed, step; /* of dropout */
     bool check;          /* name the first layer that makes a value which is not finite */
+    qn_watch_fn watch;   /* or NULL */
+    void *cookie;
 };
 
 struct qn_net;

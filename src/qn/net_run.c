@@ -111,6 +111,8 @@ enum assay_status qn_net_forward_to(struct qn_net *net, const struct qn_pass *pa
                 node->quant, pass->weights, net->params[node->first_param].v, node->weights,
                 (float *)(void *)(net->block + net->buffers[node->quantised].at), net->pool);
         node->type->forward(&net->graph->layers[i], &c);
+        if (pass->watch)
+            pass->watch(pass->cookie, i, false);
         if (pass->check)
             ASSAY_TRY(check_forward(net, i, err));
     }
@@ -156,6 +158,8 @@ enum assay_status qn_net_backward(struct qn_net *net, const struct qn_pass *pass
             c.add[j] = written_before(net, l->in[j], i, j);
         }
         net->nodes[i].type->backward(l, &c);
+        if (pass->watch)
+            pass->watch(pass->cookie, i, true);
         if (pass->check)
             ASSAY_TRY(check_backward(net, i, err));
     }
