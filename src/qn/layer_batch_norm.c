@@ -163,9 +163,9 @@ static void backward_channels(void *ctx, int slot, int64_t begin, int64_t end)
             int64_t at = plane(b, i, k);
 
             sum += qn__sum(b->area, c->dy + at);
-            product += qn__dot(b->area, c->dy + at, c->x[0] + at);
+            product += qn__dot(b->area, c->x[0] + at, (float)m.mean, c->dy + at);
         }
-        product = (product - m.mean * sum) * m.inverse;
+        product = (product + ((double)(float)m.mean - m.mean) * sum) * m.inverse;
         c->g[GAMMA][k] = (float)product;
         c->g[SHIFT][k] = (float)sum;
         slope = gain * m.inverse * product / n;

@@ -5,7 +5,9 @@
  * A maximum that occurs twice counts where it comes first, and NaN is the largest of all. Means
  * divide by the size of the window, or by what of it lies inside with count_pad false.
  */
+#include "base/clones.h"
 #include "qn/layer.h"
+#include "qn/sums.h"
 
 #include <math.h>
 #include <string.h>
@@ -36,18 +38,20 @@ static enum assay_status shape(struct qn_layer *l, const struct qn_shape *const 
     return qn__window_shape(l, in[0], in[0]->c, err);
 }
 
-/* Taps begin .. end-1 of a window that starts at `at` lie inside. */
-struct taps {
+/* Positions begin .. end-1 of a window or of a row of windows that lie inside. */
+struct span {
     int64_t begin, end;
 };
 
-static struct taps inside(int64_t at, int64_t kernel, int64_t dilation, int64_t extent)
+/* Those k in [0, n) with 0 <= at + k * step < extent. */
+static struct span inside(int64_t at, int64_t step, int64_t n, int64_t extent)
 {
-    struct taps t = { at < 0 ? (-at + dilation - 1) / dilation : 0,
-                      at < extent ? (extent - 1 - at) / dilation + 1 : 0 };
+    struct span s = { at < 0 ? (-at + step - 1) / step : 0,
+                      at < extent ? (extent - 1 - at) / step + 1 : 0 };
 
-    t.end = t.end < kernel ? t.end : kernel;
-    return t;
+    s.end = s.end < n ? s.end : n;
+    s.begin = s.begin < s.end ? s.begin : s.end;
+    return s;
 }
 
 struct pool {
@@ -55,33 +59,27 @@ struct pool {
     const struct qn_call *c;
     const struct qn_shape *in;
     int64_t in_area, out_area;
-    /* one window of one plane; dx NULL in the forward pass */
-    void (*window)(const struct pool *p, int64_t plane, int64_t i, int64_t j);
+    /* one row of windows of one plane */
+    void (*row)(const struct pool *p, int64_t plane, int64_t i);
 };
 
-/* Of the window at output row i, column j: top left corner and taps inside. */
-struct window {
-    int64_t row, col;
-    struct taps rows, cols;
+/* One tap of all windows of an output row: it lies in input row `from` at columns at + j * stride,
+ * for outputs j of the span. */
+struct tap {
+    int64_t from, at, stride;
+    struct span j;
 };
 
-static struct window window_at(const struct pool *p, int64_t i, int64_t j)
-{
-    const struct qn_attrs *a = &p->l->attrs;
-    struct window w = {
-        i * a->stride[0] - a->pad[0], j * a->stride[1] - a->pad[1], { 0, 0 }, { 0, 0 }
-    };
-
-    w.rows = inside(w.row, a->kernel[0], a->dilation[0], p->in->h);
-    w.cols = inside(w.col, a->kernel[1], a->dilation[1], p->in->w);
-    return w;
-}
-
-static int64_t tap(const struct pool *p, const struct window *w, int64_t i, int64_t j)
+/* Sets tap (p, q) of output row i; false when its row is outside. */
+static bool tap_at(const struct pool *p, int64_t i, int64_t k, int64_t q, struct tap *t)
 {
     const struct qn_attrs *a = &p->l->attrs;
 
-    return (w->row + i * a->dilation[0]) * p->in->w + w->col + j * a->dilation[1];
+    t->from = i * a->stride[0] - a->pad[0] + k * a->dilation[0];
+    t->stride = a->stride[1];
+    t->at = q * a->dilation[1] - a->pad[1];
+    t->j = inside(t->at, t->stride, p->l->shape.w, p->in->w);
+    return t->from >= 0 && t->from < p->in->h;
 }
 
 /* ---- maximum --------------------------------------------------------------------------------- */
@@ -93,68 +91,105 @@ static size_t saved_bytes(const struct qn_layer *l, const struct qn_shape *const
     return (size_t)n * (size_t)qn__size(&l->shape) * sizeof(int32_t);
 }
 
-static void max_window(const struct pool *p, int64_t plane, int64_t i, int64_t j)
+ASSAY__CLONES static void pool_max_tap(const struct tap *t, const float *restrict x, int32_t first,
+                                       float *restrict y, int32_t *restrict arg)
 {
-    const float *x = p->c->x[0] + plane * p->in_area;
-    struct window w = window_at(p, i, j);
-    int64_t to = plane * p->out_area + i * p->l->shape.w + j, best = -1;
-    float most = 0;
+    int64_t stride = t->stride;
 
-    for (int64_t r = w.rows.begin; r < w.rows.end; r++)
-        for (int64_t s = w.cols.begin; s < w.cols.end; s++) {
-            int64_t at = tap(p, &w, r, s);
+    for (int64_t j = t->j.begin; j < t->j.end; j++) {
+        float v = x[j * stride];
+        bool more = (v > y[j]) | (v != v);
 
-            if (best < 0 || x[at] > most || (isnan(x[at]) && !isnan(most))) {
-                best = at;
-                most = x[at];
-            }
-        }
-    p->c->y[to] = most;
-    if (p->c->saved)
-        ((int32_t *)p->c->saved)[to] = (int32_t)best;
+        y[j] = more ? v : y[j];
+        arg[j] = more ? first + (int32_t)(j * stride) : arg[j];
+    }
 }
 
-static void max_back(const struct pool *p, int64_t plane, int64_t i, int64_t j)
+static void max_row(const struct pool *p, int64_t plane, int64_t i)
 {
-    int64_t to = plane * p->out_area + i * p->l->shape.w + j;
-    int32_t at = ((const int32_t *)p->c->saved)[to];
+    const struct qn_attrs *a = &p->l->attrs;
+    const float *x = p->c->x[0] + plane * p->in_area;
+    int64_t w = p->l->shape.w, to = plane * p->out_area + i * w;
+    float *y = p->c->y + to;
+    int32_t *arg = (int32_t *)p->c->saved + to;
+    struct tap t;
 
-    if (at >= 0)
-        p->c->dx[0][plane * p->in_area + at] += p->c->dy[to];
+    for (int64_t j = 0; j < w; j++) {
+        y[j] = -INFINITY;
+        arg[j] = -1;
+    }
+    for (int64_t k = 0; k < a->kernel[0]; k++)
+        for (int64_t q = 0; q < a->kernel[1]; q++)
+            if (tap_at(p, i, k, q, &t)) {
+                int64_t first = t.from * p->in->w + t.at;
+
+                pool_max_tap(&t, x + first, (int32_t)first, y, arg);
+            }
+    for (int64_t j = 0; j < w; j++)
+        y[j] = arg[j] < 0 ? 0 : y[j];
+}
+
+static void max_back_row(const struct pool *p, int64_t plane, int64_t i)
+{
+    int64_t w = p->l->shape.w, to = plane * p->out_area + i * w;
+    const int32_t *arg = (const int32_t *)p->c->saved + to;
+    float *dx = p->c->dx[0] + plane * p->in_area;
+
+    for (int64_t j = 0; j < w; j++)
+        if (arg[j] >= 0)
+            dx[arg[j]] += p->c->dy[to + j];
 }
 
 /* ---- mean ------------------------------------------------------------------------------------ */
 
-static float divisor(const struct pool *p, const struct window *w)
+/* What the sum of window (i, j) is divided by. */
+static float divisor(const struct pool *p, int64_t i, int64_t j)
 {
     const struct qn_attrs *a = &p->l->attrs;
-    int64_t n = a->count_pad ? a->kernel[0] * a->kernel[1]
-                             : (w->rows.end - w->rows.begin) * (w->cols.end - w->cols.begin);
+    int64_t n = a->kernel[0] * a->kernel[1];
 
+    if (!a->count_pad) {
+        struct span h =
+            inside(i * a->stride[0] - a->pad[0], a->dilation[0], a->kernel[0], p->in->h);
+        struct span w =
+            inside(j * a->stride[1] - a->pad[1], a->dilation[1], a->kernel[1], p->in->w);
+
+        n = (h.end - h.begin) * (w.end - w.begin);
+    }
     return (float)(n > 0 ? n : 1);
 }
 
-static void avg_window(const struct pool *p, int64_t plane, int64_t i, int64_t j)
+static void avg_row(const struct pool *p, int64_t plane, int64_t i)
 {
+    const struct qn_attrs *a = &p->l->attrs;
     const float *x = p->c->x[0] + plane * p->in_area;
-    struct window w = window_at(p, i, j);
-    float sum = 0;
+    int64_t w = p->l->shape.w;
+    float *y = p->c->y + plane * p->out_area + i * w;
+    struct tap t;
 
-    for (int64_t r = w.rows.begin; r < w.rows.end; r++)
-        for (int64_t s = w.cols.begin; s < w.cols.end; s++)
-            sum += x[tap(p, &w, r, s)];
-    p->c->y[plane * p->out_area + i * p->l->shape.w + j] = sum / divisor(p, &w);
+    memset(y, 0, (size_t)w * sizeof *y);
+    for (int64_t k = 0; k < a->kernel[0]; k++)
+        for (int64_t q = 0; q < a->kernel[1]; q++)
+            if (tap_at(p, i, k, q, &t))
+                for (int64_t j = t.j.begin; j < t.j.end; j++)
+                    y[j] += x[t.from * p->in->w + t.at + j * t.stride];
+    for (int64_t j = 0; j < w; j++)
+        y[j] /= divisor(p, i, j);
 }
 
-static void avg_back(const struct pool *p, int64_t plane, int64_t i, int64_t j)
+static void avg_back_row(const struct pool *p, int64_t plane, int64_t i)
 {
+    const struct qn_attrs *a = &p->l->attrs;
     float *dx = p->c->dx[0] + plane * p->in_area;
-    struct window w = window_at(p, i, j);
-    float share = p->c->dy[plane * p->out_area + i * p->l->shape.w + j] / divisor(p, &w);
+    int64_t w = p->l->shape.w;
+    const float *dy = p->c->dy + plane * p->out_area + i * w;
+    struct tap t;
 
-    for (int64_t r = w.rows.begin; r < w.rows.end; r++)
-        for (int64_t s = w.cols.begin; s < w.cols.end; s++)
-            dx[tap(p, &w, r, s)] += share;
+    for (int64_t k = 0; k < a->kernel[0]; k++)
+        for (int64_t q = 0; q < a->kernel[1]; q++)
+            if (tap_at(p, i, k, q, &t))
+                for (int64_t j = t.j.begin; j < t.j.end; j++)
+                    dx[t.from * p->in->w + t.at + j * t.stride] += dy[j] / divisor(p, i, j);
 }
 
 /* ---- loops ----------------------------------------------------------------------------------- */
@@ -168,39 +203,38 @@ static void planes(void *ctx, int slot, int64_t begin, int64_t end)
         if (p->c->dx[0] && !p->c->add[0])
             memset(p->c->dx[0] + k * p->in_area, 0, (size_t)p->in_area * sizeof(float));
         for (int64_t i = 0; i < p->l->shape.h; i++)
-            for (int64_t j = 0; j < p->l->shape.w; j++)
-                p->window(p, k, i, j);
+            p->row(p, k, i);
     }
 }
 
 static void run(const struct qn_layer *l, const struct qn_call *c,
-                void (*window)(const struct pool *p, int64_t plane, int64_t i, int64_t j))
+                void (*row)(const struct pool *p, int64_t plane, int64_t i))
 {
-    struct pool p = { l, c, c->in[0], c->in[0]->h * c->in[0]->w, l->shape.h * l->shape.w, window };
+    struct pool p = { l, c, c->in[0], c->in[0]->h * c->in[0]->w, l->shape.h * l->shape.w, row };
 
     qn_pool_run(c->pool, c->n * c->in[0]->c, qn__grain(p.in_area), planes, &p);
 }
 
 static void max_forward(const struct qn_layer *l, const struct qn_call *c)
 {
-    run(l, c, max_window);
+    run(l, c, max_row);
 }
 
 static void max_backward(const struct qn_layer *l, const struct qn_call *c)
 {
     if (c->dx[0])
-        run(l, c, max_back);
+        run(l, c, max_back_row);
 }
 
 static void avg_forward(const struct qn_layer *l, const struct qn_call *c)
 {
-    run(l, c, avg_window);
+    run(l, c, avg_row);
 }
 
 static void avg_backward(const struct qn_layer *l, const struct qn_call *c)
 {
     if (c->dx[0])
-        run(l, c, avg_back);
+        run(l, c, avg_back_row);
 }
 
 const struct qn_layer_type qn_layer_max_pool = {
@@ -224,17 +258,36 @@ const struct qn_layer_type qn_layer_avg_pool = {
     .backward = avg_backward,
 };
 
-/* ---- all of a channel: a window as large as the input -----------------------------------------
- */
+/* ---- all of a channel ------------------------------------------------------------------------ */
 
 static enum assay_status global_shape(struct qn_layer *l, const struct qn_shape *const *in,
                                       struct assay_err *err)
 {
     (void)err;
-    l->attrs.kernel[0] = l->attrs.stride[0] = in[0]->h;
-    l->attrs.kernel[1] = l->attrs.stride[1] = in[0]->w;
     l->shape = (struct qn_shape){ in[0]->c, 1, 1 };
     return ASSAY_OK;
+}
+
+static void global_forward(const struct qn_layer *l, const struct qn_call *c)
+{
+    int64_t area = c->in[0]->h * c->in[0]->w;
+
+    (void)l;
+    for (int64_t k = 0; k < c->n * c->in[0]->c; k++)
+        c->y[k] = (float)(qn__sum(area, c->x[0] + k * area) / (double)area);
+}
+
+static void global_backward(const struct qn_layer *l, const struct qn_call *c)
+{
+    int64_t area = c->in[0]->h * c->in[0]->w;
+
+    (void)l;
+    for (int64_t k = 0; c->dx[0] && k < c->n * c->in[0]->c; k++) {
+        float *dx = c->dx[0] + k * area, share = c->dy[k] / (float)area;
+
+        for (int64_t j = 0; j < area; j++)
+            dx[j] = share + (c->add[0] ? dx[j] : 0);
+    }
 }
 
 const struct qn_layer_type qn_layer_global_pool = {
@@ -242,6 +295,6 @@ const struct qn_layer_type qn_layer_global_pool = {
     .min_in = 1,
     .max_in = 1,
     .shape = global_shape,
-    .forward = avg_forward,
-    .backward = avg_backward,
+    .forward = global_forward,
+    .backward = global_backward,
 };

@@ -139,7 +139,7 @@ static void plan_rest(struct planner *p, int layer)
     size_t scratch, shared;
 
     qn__inputs(net->graph, layer, in);
-    if (net->options.train && t->saved_bytes)
+    if (t->saved_bytes)
         node->saved = add_buffer(p, t->saved_bytes(l, in, n), layer, end);
     if (node->quant && node->weights.outer)
         node->quantised =

@@ -164,7 +164,7 @@ double qn_grad_norm(struct qn_net *net)
         const struct qn_param *p = qn_net_param(net, i);
 
         if (p->g)
-            sum += qn__dot(p->n, p->g, p->g);
+            sum += qn__dot(p->n, p->g, 0, p->g);
     }
     return sqrt(sum);
 }

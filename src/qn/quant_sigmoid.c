@@ -107,7 +107,7 @@ static void slopes(const struct qn_quant *q, const struct qn_run *r, int64_t n, 
         sigmoid_slope(n, u, q->b[i], t, limit, step_of(q, i), beyond, one);
         sigmoid_add(n, one, total);
         if (db)
-            db[i] -= (double)r->alpha * (double)factor * qn__dot(n, dy, one);
+            db[i] -= (double)r->alpha * (double)factor * qn__dot(n, dy, 0, one);
     }
 }
 
@@ -122,12 +122,12 @@ static void backward(const struct qn_quant *q, const struct qn_run *r, const flo
 
         sigmoid_scale(n, r->x + at, r->beta, u);
         levels_sum(q, n, u, sum);
-        sums->alpha += qn__dot(n, dy + at, sum);
+        sums->alpha += qn__dot(n, dy + at, 0, sum);
         slopes(q, r, n, u, dy + at, factor, total, sums->b);
         /* dL/d(beta * x), of which both x and beta have their share */
         for (int64_t j = 0; j < n; j++)
             total[j] *= dy[at + j] * slope;
-        sums->beta += qn__dot(n, total, r->x + at);
+        sums->beta += qn__dot(n, total, 0, r->x + at);
         for (int64_t j = 0; j < n; j++)
             dx[at + j] = total[j] * r->beta;
     }
