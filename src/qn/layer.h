@@ -62,10 +62,11 @@ struct qn_decl {
 };
 
 enum qn_layer_flags {
-    QN_NEEDS_X = 1 << 0,   /* backward reads its inputs */
-    QN_NEEDS_Y = 1 << 1,   /* backward reads what it made */
-    QN_IN_PLACE = 1 << 2,  /* y may be x[0], dx[0] may be dy (not with add) */
-    QN_SAME_BYTES = 1 << 3 /* y is x[0] under another shape */
+    QN_NEEDS_X = 1 << 0,     /* backward reads its inputs */
+    QN_NEEDS_Y = 1 << 1,     /* backward reads what it made */
+    QN_IN_PLACE = 1 << 2,    /* y may be x[0], dx[0] may be dy (not with add) */
+    QN_SAME_BYTES = 1 << 3,  /* y is x[0] under another shape */
+    QN_SHARES_AHEAD = 1 << 4 /* shared_bytes are needed in the forward pass as well */
 };
 
 struct qn_layer_type {

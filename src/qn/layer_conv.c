@@ -2,11 +2,13 @@
 /*
  * layer_conv.c: convolution, y[o] = sum_c sum_ij w[o,c,i,j] x[c, ...] (+ bias), in groups.
  *
- * Windows are copied into columns, a block of output rows that fits the second-level cache at a
- * time, and multiplied by the BLAS. Forward runs over the images in parallel. So does backward, in
- * a number of parts that depends on sizes alone: each part adds up its own gradient of the weights,
- * and the parts are added in order.
+ * With stride 1 windows are read in place: direct.h. Otherwise they are copied into columns, a
+ * block of output rows that fits the second-level cache at a time, and multiplied by the BLAS; with
+ * 1x1 windows the columns are the image. Forward runs over the images in parallel. So does
+ * backward, in a number of parts that depends on sizes alone: each part adds up its own gradient of
+ * the weights, and the parts are added in order.
  */
+#include "qn/direct.h"
 #include "qn/gemm.h"
 #include "qn/im2col.h"
 #include "qn/layer.h"
@@ -14,7 +16,14 @@
 
 #include <string.h>
 
-enum { BLOCK_FLOATS = 1 << 16, PARTS_FLOATS = 4 << 20, MAX_PARTS = 16, W = 0, BIAS = 1 };
+enum {
+    BLOCK_FLOATS = 1 << 16,
+    PARTS_FLOATS = 4 << 20,
+    MAX_PARTS = 16,
+    MIN_CHANNELS = 4,
+    W = 0,
+    BIAS = 1
+};
 
 static const struct qn_attr attrs[] = {
     { "out", QN_ATTR_INT, offsetof(struct qn_attrs, out), true, 0, 1, 1 << 20 },
@@ -59,9 +68,51 @@ struct conv {
     int64_t area;              /* out_h * out_w */
     int64_t in_size, out_size; /* of an image */
     int64_t rows;              /* of a block */
-    bool direct;               /* the columns are the input itself */
-    int64_t parts;
+    bool whole;                /* the columns are the input itself */
+    bool direct;               /* direct.h; ahead: y from x, back: dx from dy */
+    struct qn_direct ahead, back;
+    int64_t parts, part; /* floats of one */
 };
+
+/* Whether windows are read in place, and how. Few channels would leave most of a tile empty, and a
+ * padding wider than the window has no transposed counterpart. */
+static void plan_direct(struct conv *g, const struct qn_layer *l, const struct qn_shape *in)
+{
+    const struct qn_attrs *a = &l->attrs;
+    int64_t reach[2] = { (a->kernel[0] - 1) * a->dilation[0], (a->kernel[1] - 1) * a->dilation[1] };
+
+    g->direct = !g->whole && a->stride[0] == 1 && a->stride[1] == 1 && g->out >= MIN_CHANNELS;
+    for (int i = 0; i < 4; i++)
+        g->direct = g->direct && a->pad[i] <= reach[i % 2];
+    if (!g->direct)
+        return;
+    g->ahead = (struct qn_direct){
+        .channels = g->win.channels,
+        .h = in->h,
+        .w = in->w,
+        .out = g->out,
+        .out_h = l->shape.h,
+        .out_w = l->shape.w,
+        .kernel = { a->kernel[0], a->kernel[1] },
+        .dilation = { a->dilation[0], a->dilation[1] },
+        .top = a->pad[0],
+        .left = a->pad[1],
+    };
+    g->back = (struct qn_direct){
+        .channels = g->out,
+        .h = l->shape.h,
+        .w = l->shape.w,
+        .out = g->win.channels,
+        .out_h = in->h,
+        .out_w = in->w,
+        .kernel = { a->kernel[0], a->kernel[1] },
+        .dilation = { a->dilation[0], a->dilation[1] },
+        .top = reach[0] - a->pad[0],
+        .left = reach[1] - a->pad[1],
+    };
+    qn__direct_plan(&g->ahead);
+    qn__direct_plan(&g->back);
+}
 
 static struct conv geometry(const struct qn_layer *l, const struct qn_shape *in, int64_t n)
 {
@@ -85,12 +136,14 @@ static struct conv geometry(const struct qn_layer *l, const struct qn_shape *in,
     g.area = l->shape.h * l->shape.w;
     g.in_size = qn__size(in);
     g.out_size = qn__size(&l->shape);
-    g.direct = a->kernel[0] * a->kernel[1] == 1 && a->stride[0] * a->stride[1] == 1 &&
-               !(a->pad[0] | a->pad[1] | a->pad[2] | a->pad[3]);
+    g.whole = a->kernel[0] * a->kernel[1] == 1 && a->stride[0] * a->stride[1] == 1 &&
+              !(a->pad[0] | a->pad[1] | a->pad[2] | a->pad[3]);
     row_floats = g.k * l->shape.w;
     g.rows = row_floats < BLOCK_FLOATS ? BLOCK_FLOATS / row_floats : 1;
-    g.rows = g.rows < l->shape.h && !g.direct ? g.rows : l->shape.h;
+    g.rows = g.rows < l->shape.h && !g.whole ? g.rows : l->shape.h;
+    plan_direct(&g, l, in);
     weights = a->out * g.k;
+    g.part = g.direct ? g.groups * (int64_t)qn__direct_sums_floats(&g.ahead) : weights;
     g.parts = weights < PARTS_FLOATS ? PARTS_FLOATS / weights : 1;
     g.parts = g.parts < 2 ? 2 : g.parts > MAX_PARTS ? MAX_PARTS : g.parts;
     g.parts = g.parts < n ? g.parts : n;
@@ -100,15 +153,33 @@ static struct conv geometry(const struct qn_layer *l, const struct qn_shape *in,
 static size_t scratch_bytes(const struct qn_layer *l, const struct qn_shape *const *in, int64_t n)
 {
     struct conv g = geometry(l, in[0], n);
+    size_t ahead, back;
 
-    return g.direct ? 0 : (size_t)(g.k * g.rows * g.win.out_w) * sizeof(float);
+    if (!g.direct)
+        return g.whole ? 0 : (size_t)(g.k * g.rows * g.win.out_w) * sizeof(float);
+    ahead = qn__direct_scratch_bytes(&g.ahead);
+    back = qn__direct_scratch_bytes(&g.back);
+    return ahead > back ? ahead : back;
+}
+
+/* Packed weights of all groups, ahead and back, and the parts behind them. */
+static size_t packed_floats(const struct conv *g, const struct qn_direct *d)
+{
+    return g->direct ? (size_t)g->groups * qn__direct_packed_floats(d) : 0;
+}
+
+static float *parts_at(const struct conv *g)
+{
+    return (float *)g->c->shared + packed_floats(g, &g->ahead) + packed_floats(g, &g->back);
 }
 
 static size_t shared_bytes(const struct qn_layer *l, const struct qn_shape *const *in, int64_t n)
 {
     struct conv g = geometry(l, in[0], n);
 
-    return (size_t)g.parts * (size_t)(l->attrs.out * g.k) * sizeof(float);
+    return (packed_floats(&g, &g.ahead) + packed_floats(&g, &g.back) +
+            (size_t)g.parts * (size_t)g.part) *
+           sizeof(float);
 }
 
 /* ---- forward --------------------------------------------------------------------------------- */
@@ -152,7 +223,7 @@ static const float *columns(const struct block *b)
 {
     const struct conv *g = b->g;
 
-    if (g->direct)
+    if (g->whole)
         return group_x(b);
     qn__im2col(&g->win, group_x(b), b->row, b->cols / g->win.out_w, b->col);
     return b->col;
@@ -161,7 +232,6 @@ static const float *columns(const struct block *b)
 static void forward_block(const struct block *b, void *ctx)
 {
     const struct conv *g = b->g;
-    const float *bias = g->c->v[BIAS];
     struct qn_gemm p = { .m = g->out, .n = b->cols, .k = g->k, .lda = g->k, .ldc = g->area };
 
     (void)ctx;
@@ -170,17 +240,52 @@ static void forward_block(const struct block *b, void *ctx)
     p.ldb = b->cols;
     p.c = g->c->y + group_y(b);
     qn__gemm(&p);
-    for (int64_t o = 0; bias && o < g->out; o++)
-        for (int64_t j = 0; j < b->cols; j++)
-            p.c[o * g->area + j] += bias[b->group * g->out + o];
+}
+
+/* The weights of each group for direct.h, from [out, channels, taps]. */
+static void pack(const struct conv *g)
+{
+    int64_t taps = g->win.kernel[0] * g->win.kernel[1];
+
+    for (int64_t i = 0; g->direct && i < g->groups; i++)
+        qn__direct_pack(&g->ahead, g->c->v[W] + i * g->out * g->k, g->k, taps, false,
+                        (float *)g->c->shared + (size_t)i * qn__direct_packed_floats(&g->ahead));
+}
+
+static void add_bias(const struct conv *g, int64_t image)
+{
+    const float *bias = g->c->v[BIAS];
+
+    for (int64_t o = 0; bias && o < g->groups * g->out; o++) {
+        float *y = g->c->y + image * g->out_size + o * g->area;
+
+        for (int64_t j = 0; j < g->area; j++)
+            y[j] += bias[o];
+    }
+}
+
+static void forward_direct(const struct conv *g, int64_t image, void *scratch)
+{
+    const struct qn_direct *d = &g->ahead;
+
+    for (int64_t i = 0; i < g->groups; i++)
+        qn__direct_run(d, (const float *)g->c->shared + (size_t)i * qn__direct_packed_floats(d),
+                       g->c->x[0] + image * g->in_size + i * d->channels * d->h * d->w, false,
+                       g->c->y + image * g->out_size + i * g->out * g->area, scratch);
 }
 
 static void forward_images(void *ctx, int slot, int64_t begin, int64_t end)
 {
     const struct conv *g = ctx;
+    void *scratch = qn__scratch(g->c, slot);
 
-    for (int64_t i = begin; i < end; i++)
-        each_block(g, i, qn__scratch(g->c, slot), forward_block, NULL);
+    for (int64_t i = begin; i < end; i++) {
+        if (g->direct)
+            forward_direct(g, i, scratch);
+        else
+            each_block(g, i, scratch, forward_block, NULL);
+        add_bias(g, i);
+    }
 }
 
 static void forward(const struct qn_layer *l, const struct qn_call *c)
@@ -188,6 +293,7 @@ static void forward(const struct qn_layer *l, const struct qn_call *c)
     struct conv g = geometry(l, c->in[0], c->n);
 
     g.c = c;
+    pack(&g);
     qn_pool_run(c->pool, c->n, 1, forward_images, &g);
 }
 
@@ -219,12 +325,51 @@ static void input_block(const struct block *b, void *ctx)
     p.a = g->c->v[W] + b->group * g->out * g->k;
     p.b = g->c->dy + group_y(b);
     p.ldb = g->area;
-    p.c = g->direct ? dx : b->col;
+    p.c = g->whole ? dx : b->col;
     p.ldc = b->cols;
-    p.add = g->direct && g->c->add[0];
+    p.add = g->whole && g->c->add[0];
     qn__gemm(&p);
-    if (!g->direct)
+    if (!g->whole)
         qn__col2im(&g->win, b->col, b->row, b->cols / g->win.out_w, dx);
+}
+
+static void backward_columns(const struct conv *g, int64_t image, float *dw, float *scratch)
+{
+    float *dx = g->c->dx[0] ? g->c->dx[0] + image * g->in_size : NULL;
+
+    if (dx && !g->c->add[0] && !g->whole)
+        memset(dx, 0, (size_t)g->in_size * sizeof *dx);
+    each_block(g, image, scratch, weights_block, dw);
+    if (dx)
+        each_block(g, image, scratch, input_block, dx);
+}
+
+static void backward_direct(const struct conv *g, int64_t image, float *dw, float *scratch)
+{
+    const struct qn_direct *a = &g->ahead, *b = &g->back;
+    const float *packed = (const float *)g->c->shared + packed_floats(g, a);
+
+    for (int64_t i = 0; i < g->groups; i++) {
+        int64_t x = image * g->in_size + i * a->channels * a->h * a->w;
+        int64_t y = image * g->out_size + i * g->out * g->area;
+
+        qn__direct_weights(a, g->c->x[0] + x, g->c->dy + y,
+                           dw + (size_t)i * qn__direct_sums_floats(a), scratch);
+        if (g->c->dx[0])
+            qn__direct_run(b, packed + (size_t)i * qn__direct_packed_floats(b), g->c->dy + y,
+                           g->c->add[0], g->c->dx[0] + x, scratch);
+    }
+}
+
+/* The weights as [channels, out, taps], turned round. */
+static void pack_back(const struct conv *g)
+{
+    int64_t taps = g->win.kernel[0] * g->win.kernel[1];
+    float *to = (float *)g->c->shared + packed_floats(g, &g->ahead);
+
+    for (int64_t i = 0; g->direct && i < g->groups; i++)
+        qn__direct_pack(&g->back, g->c->v[W] + i * g->out * g->k, taps, g->k, true,
+                        to + (size_t)i * qn__direct_packed_floats(&g->back));
 }
 
 /* The images of parts begin .. end-1. */
@@ -232,36 +377,38 @@ static void backward_parts(void *ctx, int slot, int64_t begin, int64_t end)
 {
     const struct conv *g = ctx;
     float *scratch = qn__scratch(g->c, slot);
-    int64_t n = g->c->n, weights = g->groups * g->out * g->k;
 
     for (int64_t part = begin; part < end; part++) {
-        float *dw = (float *)g->c->shared + part * weights;
+        float *dw = parts_at(g) + part * g->part;
 
-        memset(dw, 0, (size_t)weights * sizeof *dw);
-        for (int64_t i = n * part / g->parts; i < n * (part + 1) / g->parts; i++) {
-            float *dx = g->c->dx[0] ? g->c->dx[0] + i * g->in_size : NULL;
-
-            if (dx && !g->c->add[0] && !g->direct)
-                memset(dx, 0, (size_t)g->in_size * sizeof *dx);
-            each_block(g, i, scratch, weights_block, dw);
-            if (dx)
-                each_block(g, i, scratch, input_block, dx);
+        memset(dw, 0, (size_t)g->part * sizeof *dw);
+        for (int64_t i = g->c->n * part / g->parts; i < g->c->n * (part + 1) / g->parts; i++) {
+            if (g->direct)
+                backward_direct(g, i, dw, scratch);
+            else
+                backward_columns(g, i, dw, scratch);
         }
     }
 }
 
+/* Output channels begin .. end-1 of the gradient, from all parts. */
 static void add_parts(void *ctx, int slot, int64_t begin, int64_t end)
 {
     const struct conv *g = ctx;
-    int64_t weights = g->groups * g->out * g->k;
-    const float *from = g->c->shared;
-    float *to = g->c->g[W];
+    int64_t sums = g->part / g->groups;
 
     (void)slot;
-    memcpy(to + begin, from + begin, (size_t)(end - begin) * sizeof *to);
-    for (int64_t part = 1; part < g->parts; part++)
-        for (int64_t i = begin; i < end; i++)
-            to[i] += from[part * weights + i];
+    for (int64_t o = begin; o < end; o++)
+        for (int64_t k = 0; k < g->k; k++) {
+            int64_t at = o * g->k + k;
+            float sum = 0;
+
+            if (g->direct)
+                at = o / g->out * sums + qn__direct_sum_at(&g->ahead, o % g->out, k);
+            for (int64_t part = 0; part < g->parts; part++)
+                sum += parts_at(g)[part * g->part + at];
+            g->c->g[W][o * g->k + k] = sum;
+        }
 }
 
 static void bias_channels(void *ctx, int slot, int64_t begin, int64_t end)
@@ -283,8 +430,10 @@ static void backward(const struct qn_layer *l, const struct qn_call *c)
     struct conv g = geometry(l, c->in[0], c->n);
 
     g.c = c;
+    if (c->dx[0])
+        pack_back(&g);
     qn_pool_run(c->pool, g.parts, 1, backward_parts, &g);
-    qn_pool_run(c->pool, l->attrs.out * g.k, 1 << 16, add_parts, &g);
+    qn_pool_run(c->pool, l->attrs.out, qn__grain(g.k * g.parts), add_parts, &g);
     if (c->g[BIAS])
         qn_pool_run(c->pool, l->attrs.out, qn__grain(c->n * g.area), bias_channels, &g);
 }
@@ -293,7 +442,7 @@ const struct qn_layer_type qn_layer_conv = {
     .name = "conv",
     .min_in = 1,
     .max_in = 1,
-    .flags = QN_NEEDS_X,
+    .flags = QN_NEEDS_X | QN_SHARES_AHEAD,
     .attrs = attrs,
     .shape = shape,
     .params = params,

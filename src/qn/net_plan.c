@@ -136,7 +136,7 @@ static void plan_rest(struct planner *p, int layer)
     int64_t n = net->options.max_batch;
     int end = net->options.train ? backward_time(p, layer) : layer;
     const struct qn_layer_type *t = node->type;
-    size_t scratch, shared;
+    size_t scratch, shared = 0;
 
     qn__inputs(net->graph, layer, in);
     if (t->saved_bytes)
@@ -145,7 +145,8 @@ static void plan_rest(struct planner *p, int layer)
         node->quantised =
             add_buffer(p, (size_t)net->params[node->first_param].n * sizeof(float), layer, end);
     scratch = t->scratch_bytes ? (t->scratch_bytes(l, in, n) + ALIGN - 1) / ALIGN * ALIGN : 0;
-    shared = net->options.train && t->shared_bytes ? t->shared_bytes(l, in, n) : 0;
+    if (t->shared_bytes && (net->options.train || (t->flags & QN_SHARES_AHEAD)))
+        shared = t->shared_bytes(l, in, n);
     net->scratch_bytes = scratch > net->scratch_bytes ? scratch : net->scratch_bytes;
     net->shared_bytes = shared > net->shared_bytes ? shared : net->shared_bytes;
 }

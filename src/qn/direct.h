@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * direct.h: convolutions with stride 1 without columns.
+ *
+ * A block of rows of the padded image lies in memory row behind row, w = out_w + (kernel_w - 1) *
+ * dilation_w wide. Then tap (c, i, j) of all output positions p = row * w + column is one run of
+ * memory that starts at a fixed offset, so that the convolution is a product whose second operand
+ * is read in place:
+ *
+ *     y[o][p] = sum_k weight[o][k] x[offset_k + p]
+ *
+ * at the price of positions between rows that nobody asked for. The gradient of the input is the
+ * same with weights turned round; that of the weights is a sum over p of x[offset_k + p] dy[o][p].
+ * Products are registers full of fp32 (8 x 48), FMA where the machine has it.
+ */
+#ifndef QN_DIRECT_H
+#define QN_DIRECT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* One group of one image. Set the first part, qn__direct_plan() sets the rest. */
+struct qn_direct {
+    int64_t channels, h, w;    /* read */
+    int64_t out, out_h, out_w; /* made */
+    int64_t kernel[2], dilation[2];
+    int64_t top, left; /* padding; what is behind follows from out_h and out_w */
+
+    int64_t k;                  /* channels * kernel */
+    int64_t width, rows, plane; /* padded row, output rows of a block, a channel of the block */
+    size_t x_floats, y_floats;  /* of the scratch */
+};
+
+void qn__direct_plan(struct qn_direct *d);
+/* Scratch of one thread, for runs and for weights. */
+size_t qn__direct_scratch_bytes(const struct qn_direct *d);
+/* Floats of packed weights, and of a gradient of weights in sums. */
+size_t qn__direct_packed_floats(const struct qn_direct *d);
+size_t qn__direct_sums_floats(const struct qn_direct *d);
+
+/* Weight (o, c, tap t) at w[o * row + c * col + t], or with taps turned round. */
+void qn__direct_pack(const struct qn_direct *d, const float *w, int64_t row, int64_t col,
+                     bool turned, float *packed);
+/* y [out, out_h, out_w] = the convolution of x [channels, h, w], or added to. */
+void qn__direct_run(const struct qn_direct *d, const float *packed, const float *x, bool add,
+                    float *y, void *scratch);
+/* sums += gradient of the weights for dy [out, out_h, out_w]; sums [k rounded up to 8][out rounded
+ * up to 16] */
+void qn__direct_weights(const struct qn_direct *d, const float *x, const float *dy, float *sums,
+                        void *scratch);
+/* Where weight (o, k) is in sums. */
+int64_t qn__direct_sum_at(const struct qn_direct *d, int64_t o, int64_t k);
+
+#endif
