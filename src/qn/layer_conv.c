@@ -69,10 +69,15 @@ struct conv {
     int64_t in_size, out_size; /* of an image */
     int64_t rows;              /* of a block */
     bool whole;                /* the columns are the input itself */
-    bool direct;               /* direct.h; ahead: y from x, back: dx from dy */
+    bool direct;               /* direct.h: ahead makes y from x */
+    bool turned;               /* and back makes dx from dy */
     struct qn_direct ahead, back;
     int64_t parts, part; /* floats of one */
 };
+
+/* Of small images with large windows the input is much larger than the output: then columns are
+ * less work for its gradient. */
+static const double most_waste = 1.8;
 
 /* Whether windows are read in place, and how. Few channels would leave most of a tile empty, and a
  * padding wider than the window has no transposed counterpart. */
@@ -112,6 +117,7 @@ static void plan_direct(struct conv *g, const struct qn_layer *l, const struct q
     };
     qn__direct_plan(&g->ahead);
     qn__direct_plan(&g->back);
+    g->turned = (double)(in->h * g->back.width) < most_waste * (double)(l->shape.h * l->shape.w);
 }
 
 static struct conv geometry(const struct qn_layer *l, const struct qn_shape *in, int64_t n)
@@ -153,13 +159,13 @@ static struct conv geometry(const struct qn_layer *l, const struct qn_shape *in,
 static size_t scratch_bytes(const struct qn_layer *l, const struct qn_shape *const *in, int64_t n)
 {
     struct conv g = geometry(l, in[0], n);
-    size_t ahead, back;
+    size_t most = 0, ahead = g.direct ? qn__direct_scratch_bytes(&g.ahead) : 0;
 
-    if (!g.direct)
-        return g.whole ? 0 : (size_t)(g.k * g.rows * g.win.out_w) * sizeof(float);
-    ahead = qn__direct_scratch_bytes(&g.ahead);
-    back = qn__direct_scratch_bytes(&g.back);
-    return ahead > back ? ahead : back;
+    if (g.turned)
+        most = qn__direct_scratch_bytes(&g.back);
+    else if (!g.whole)
+        most = (size_t)(g.k * g.rows * g.win.out_w) * sizeof(float);
+    return most > ahead ? most : ahead;
 }
 
 /* Packed weights of all groups, ahead and back, and the parts behind them. */
@@ -333,32 +339,35 @@ static void input_block(const struct block *b, void *ctx)
         qn__col2im(&g->win, b->col, b->row, b->cols / g->win.out_w, dx);
 }
 
-static void backward_columns(const struct conv *g, int64_t image, float *dw, float *scratch)
+static void columns_dx(const struct conv *g, int64_t image, float *scratch)
 {
-    float *dx = g->c->dx[0] ? g->c->dx[0] + image * g->in_size : NULL;
+    float *dx = g->c->dx[0] + image * g->in_size;
 
-    if (dx && !g->c->add[0] && !g->whole)
+    if (!g->c->add[0] && !g->whole)
         memset(dx, 0, (size_t)g->in_size * sizeof *dx);
-    each_block(g, image, scratch, weights_block, dw);
-    if (dx)
-        each_block(g, image, scratch, input_block, dx);
+    each_block(g, image, scratch, input_block, dx);
 }
 
-static void backward_direct(const struct conv *g, int64_t image, float *dw, float *scratch)
+static void direct_dx(const struct conv *g, int64_t image, float *scratch)
 {
-    const struct qn_direct *a = &g->ahead, *b = &g->back;
-    const float *packed = (const float *)g->c->shared + packed_floats(g, a);
+    const struct qn_direct *b = &g->back;
+    const float *packed = (const float *)g->c->shared + packed_floats(g, &g->ahead);
 
-    for (int64_t i = 0; i < g->groups; i++) {
-        int64_t x = image * g->in_size + i * a->channels * a->h * a->w;
-        int64_t y = image * g->out_size + i * g->out * g->area;
+    for (int64_t i = 0; i < g->groups; i++)
+        qn__direct_run(b, packed + (size_t)i * qn__direct_packed_floats(b),
+                       g->c->dy + image * g->out_size + i * g->out * g->area, g->c->add[0],
+                       g->c->dx[0] + image * g->in_size + i * b->out * b->out_h * b->out_w,
+                       scratch);
+}
 
-        qn__direct_weights(a, g->c->x[0] + x, g->c->dy + y,
+static void direct_dw(const struct conv *g, int64_t image, float *dw, float *scratch)
+{
+    const struct qn_direct *a = &g->ahead;
+
+    for (int64_t i = 0; i < g->groups; i++)
+        qn__direct_weights(a, g->c->x[0] + image * g->in_size + i * a->channels * a->h * a->w,
+                           g->c->dy + image * g->out_size + i * g->out * g->area,
                            dw + (size_t)i * qn__direct_sums_floats(a), scratch);
-        if (g->c->dx[0])
-            qn__direct_run(b, packed + (size_t)i * qn__direct_packed_floats(b), g->c->dy + y,
-                           g->c->add[0], g->c->dx[0] + x, scratch);
-    }
 }
 
 /* The weights as [channels, out, taps], turned round. */
@@ -367,7 +376,7 @@ static void pack_back(const struct conv *g)
     int64_t taps = g->win.kernel[0] * g->win.kernel[1];
     float *to = (float *)g->c->shared + packed_floats(g, &g->ahead);
 
-    for (int64_t i = 0; g->direct && i < g->groups; i++)
+    for (int64_t i = 0; g->turned && i < g->groups; i++)
         qn__direct_pack(&g->back, g->c->v[W] + i * g->out * g->k, taps, g->k, true,
                         to + (size_t)i * qn__direct_packed_floats(&g->back));
 }
@@ -384,9 +393,13 @@ static void backward_parts(void *ctx, int slot, int64_t begin, int64_t end)
         memset(dw, 0, (size_t)g->part * sizeof *dw);
         for (int64_t i = g->c->n * part / g->parts; i < g->c->n * (part + 1) / g->parts; i++) {
             if (g->direct)
-                backward_direct(g, i, dw, scratch);
+                direct_dw(g, i, dw, scratch);
             else
-                backward_columns(g, i, dw, scratch);
+                each_block(g, i, scratch, weights_block, dw);
+            if (g->c->dx[0] && g->turned)
+                direct_dx(g, i, scratch);
+            else if (g->c->dx[0])
+                columns_dx(g, i, scratch);
         }
     }
 }
