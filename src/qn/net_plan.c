@@ -15,7 +15,8 @@ enum { ALIGN = 64 };
 
 struct planner {
     struct qn_net *net;
-    bool *locked; /* of buffers of values: some backward pass reads them */
+    bool *locked; /* of buffers of values: the layer that made them reads them in its backward pass;
+                     of the layers that read them, one that works in place is the only one */
     int n_layers;
     bool overflow;
 };
@@ -93,10 +94,8 @@ static void plan_value(struct planner *p, int layer)
         if (from < 0)
             continue;
         extend(&p->net->buffers[from], layer);
-        if (train && (node->type->flags & QN_NEEDS_X)) {
+        if (train && (node->type->flags & QN_NEEDS_X))
             extend(&p->net->buffers[from], backward_time(p, layer));
-            p->locked[from] = true;
-        }
     }
 }
 

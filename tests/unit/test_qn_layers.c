@@ -9,7 +9,7 @@
 #include "t.h"
 
 #include "assay/rng.h"
-#include "qn/net.h"
+#include "qn/layer.h"
 
 #include <math.h>
 
@@ -519,13 +519,40 @@ static void dropout(void **state)
     release(&b);
 }
 
+/* Of equal values the first one counts; NaN is the largest. */
+static void pool_ties(void **state)
+{
+    static const float x[] = { 1, 1, 2, NAN, 1, 1, 0, 3 }, dy[] = { 5, 7 };
+    static const float want_dx[] = { 5, 0, 0, 7, 0, 0, 0, 0 };
+    const struct qn_shape in = { 1, 2, 4 };
+    const struct qn_shape *const ins[1] = { &in };
+    struct qn_layer l = { .type = &qn_layer_max_pool, .n_in = 1 };
+    struct qn_pass pass = { .train = true };
+    struct assay_err err = { "" };
+    float y[2], dx[8];
+    int32_t saved[2];
+    struct qn_call c = { .pass = &pass, .n = 1, .in = { &in }, .x = { x }, .y = y, .dy = dy };
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        l.attrs.kernel[i] = l.attrs.stride[i] = 2;
+        l.attrs.dilation[i] = 1;
+    }
+    T_OK(qn_layer_max_pool.shape(&l, ins, &err));
+    assert_true(qn_layer_max_pool.saved_bytes(&l, ins, 1) <= sizeof saved);
+    c.saved = saved;
+    qn_layer_max_pool.forward(&l, &c);
+    assert_true(y[0] == 1 && isnan(y[1]));
+    c.dx[0] = dx;
+    qn_layer_max_pool.backward(&l, &c);
+    assert_memory_equal(dx, want_dx, sizeof dx);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_layer),
-        cmocka_unit_test(threads),
-        cmocka_unit_test(running),
-        cmocka_unit_test(dropout),
+        cmocka_unit_test(each_layer), cmocka_unit_test(threads),   cmocka_unit_test(running),
+        cmocka_unit_test(dropout),    cmocka_unit_test(pool_ties),
     };
 
     key = assay_key(t_seed(1), "test_qn_layers", 0, 0, 0);

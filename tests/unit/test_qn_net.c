@@ -14,12 +14,14 @@ enum { N = 6, IN = 2 * 8 * 8, CLASSES = 5 };
 
 static struct assay_key key;
 
-/* A residual block with a projection, two branches side by side, dropout; each value that is read
- * twice is one whose gradient has to be added up. */
+/* A residual block with a projection, two branches side by side, dropout (of which the first one
+ * could spoil what ReLU6 has to remember); each value that is read twice is one whose gradient has
+ * to be added up. */
 static const char branched[] =
     "{\"format\":1,\"name\":\"branched\",\"input\":[2,8,8],\"classes\":5,\"layers\":["
     "{\"type\":\"conv\",\"name\":\"c1\",\"out\":4,\"kernel\":3,\"pad\":1,\"bias\":true},"
-    "{\"type\":\"batch_norm\"},{\"type\":\"relu\"},{\"type\":\"quant\",\"name\":\"q1\"},"
+    "{\"type\":\"batch_norm\"},{\"type\":\"relu6\"},{\"type\":\"dropout\",\"rate\":0.8},"
+    "{\"type\":\"quant\",\"name\":\"q1\"},"
     "{\"type\":\"conv\",\"name\":\"c2\",\"out\":6,\"kernel\":3,\"pad\":1,\"stride\":2},"
     "{\"type\":\"batch_norm\",\"name\":\"n2\"},"
     "{\"type\":\"conv\",\"name\":\"down\",\"from\":\"q1\",\"out\":6,\"kernel\":1,\"stride\":2},"
@@ -158,7 +160,7 @@ static void check_param(struct bench *b, struct qn_param *p)
     if (length < 1e-5)
         return;
     got = (4 * slope(b, p, v, g, length, h / 2) - slope(b, p, v, g, length, h)) / 3;
-    if (!(fabs(got - length) <= 0.01 * length + 2e-3))
+    if (!(fabs(got - length) <= 0.02 * length + 5e-3))
         fail_msg("%s: slope %.6g, gradient of length %.6g", p->name, got, length);
 }
 
