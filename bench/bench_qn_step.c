@@ -113,7 +113,7 @@ static int fail(const struct assay_err *err)
     return 1;
 }
 
-static int run(struct qn_net *net, struct qn_pool *pool, const struct qn_graph *g, int64_t batch)
+static int run(struct qn_net *net, const struct qn_graph *g, int64_t batch)
 {
     static struct times t;
     struct qn_pass pass = { .train = true, .watch = watch, .cookie = &t };
@@ -143,7 +143,7 @@ static int run(struct qn_net *net, struct qn_pool *pool, const struct qn_graph *
         if (qn_net_backward(net, &pass, &err))
             return fail(&err);
         qn_net_backward_weights(net, &pass);
-        qn_optim_step(&o, 1e-3, pool);
+        qn_optim_step(&o, 1e-3, qn_net_pool(net));
         best = fmin(best, now_s() - start);
         wall = fmin(wall, at_s(CLOCK_MONOTONIC) - began);
     }
@@ -160,7 +160,6 @@ int main(int argc, char **argv)
     struct qn_graph g = { 0 };
     struct assay_err err = { "" };
     struct qn_net *net;
-    struct qn_pool *pool;
     char path[512];
     int code;
 
@@ -172,12 +171,10 @@ int main(int argc, char **argv)
     o.activations = qn_quant_config_default(argc > 5 ? &qn_quant_sigmoid : NULL);
     if ((argc > 4 && qn_levels_parse(&o.weights.levels, argv[4], &err)) ||
         (argc > 5 && qn_levels_parse(&o.activations.levels, argv[5], &err)) ||
-        qn_graph_read(&g, path, NULL, &err) || qn_net_new(&net, &g, &o, &err) ||
-        qn_pool_new(&pool, o.n_threads, &err))
+        qn_graph_read(&g, path, NULL, &err) || qn_net_new(&net, &g, &o, &err))
         return fail(&err);
     qn_net_seed(net, 1);
-    code = run(net, pool, &g, o.max_batch);
-    qn_pool_free(pool);
+    code = run(net, &g, o.max_batch);
     qn_net_free(net);
     qn_graph_release(&g);
     return code;

@@ -119,6 +119,11 @@ int64_t qn_net_classes(const struct qn_net *net)
     return qn__size(&net->graph->layers[net->graph->n_layers - 1].shape);
 }
 
+struct qn_pool *qn_net_pool(struct qn_net *net)
+{
+    return net->pool;
+}
+
 /* ---- random weights -------------------------------------------------------------------------- */
 
 /* Normal, from two uniform numbers (Box and Muller, 1958). */

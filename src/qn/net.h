@@ -174,6 +174,8 @@ enum assay_status qn_net_forward_to(struct qn_net *net, const struct qn_pass *pa
  * the backward pass needs, and the last layer computed). */
 const float *qn_net_output(const struct qn_net *net, int layer);
 int64_t qn_net_classes(const struct qn_net *net);
+/* The threads of the net, for other loops between passes; borrowed. */
+struct qn_pool *qn_net_pool(struct qn_net *net);
 
 struct qn_loss {
     double loss; /* mean over the batch, natural logarithm */

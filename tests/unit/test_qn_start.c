@@ -196,6 +196,30 @@ static void middle(void **state)
     assay_arena_release(&arena);
 }
 
+static void presets(void **state)
+{
+    static const char *const names[] = { "default", "paper", "released" };
+    static const float clamps[] = { 10, 0, 10 }, caps[] = { 0, 0, 2000 };
+    struct qn_quant_config c = qn_quant_config_default(&qn_quant_sigmoid);
+    struct qn_start s = qn_start_default(1);
+    struct assay_err err = { "" };
+
+    (void)state;
+    T_OK(qn_levels_parse(&c.levels, "ternary", &err));
+    for (int i = 0; i < 3; i++) {
+        T_OK(qn_preset(&c, &s, names[i], false, &err));
+        assert_true(c.clamp == clamps[i] && c.t_cap == caps[i] && !c.clamp_strict);
+        assert_true(c.t_slope == 0 && c.t_factor == 0);
+        assert_true((s.middle == QN_MIDDLE_005) == (i > 0));
+    }
+    T_OK(qn_levels_parse(&c.levels, "binary", &err));
+    T_OK(qn_preset(&c, &s, "released", false, &err));
+    assert_true(c.t_slope == 1 && c.t_factor == 0);
+    T_OK(qn_preset(&c, &s, "default", true, &err));
+    assert_true(c.t_slope == 1 && c.t_factor == 1 && s.middle == QN_MIDDLE_KMEANS);
+    assert_int_equal(qn_preset(&c, &s, "own", true, &err), ASSAY_INVALID);
+}
+
 static void refused(void **state)
 {
     static const float zero[4] = { 0 }, bad[2] = { 1, NAN };
@@ -304,6 +328,7 @@ int main(void)
         cmocka_unit_test(twn),
         cmocka_unit_test(lsq),
         cmocka_unit_test(straight_through),
+        cmocka_unit_test(presets),
     };
 
     key = assay_key(t_seed(1), "test_qn_start", 0, 0, 0);
