@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* direct.c: convolutions with stride 1 without columns. */
+/* direct.c: convolutions without columns. */
 #include "qn/direct.h"
 
 #include "base/clones.h"
@@ -16,18 +16,30 @@ static int64_t round_up(int64_t n, int64_t unit)
     return (n + unit - 1) / unit * unit;
 }
 
+/* How far the last tap lies from the first, along one axis of one phase. */
+static int64_t reach(const struct qn_direct *d, int axis)
+{
+    return (d->kernel[axis] - 1) * d->dilation[axis] / d->stride[axis];
+}
+
 void qn__direct_plan(struct qn_direct *d)
 {
-    int64_t reach = (d->kernel[0] - 1) * d->dilation[0], rows;
+    int64_t rows, phases = 1;
 
+    for (int i = 0; i < 2; i++) {
+        int64_t taps = (d->kernel[i] - 1) * d->dilation[i] + 1;
+
+        d->phases[i] = taps < d->stride[i] ? taps : d->stride[i];
+        phases *= d->phases[i];
+    }
     d->k = d->channels * d->kernel[0] * d->kernel[1];
-    d->width = d->out_w + (d->kernel[1] - 1) * d->dilation[1];
-    rows = BLOCK_FLOATS / (d->channels * d->width) - reach;
+    d->width = d->out_w + reach(d, 1);
+    rows = BLOCK_FLOATS / (d->channels * phases * d->width) - reach(d, 0);
     rows = rows < 1 ? 1 : rows;
     d->rows = rows < d->out_h ? rows : d->out_h;
-    d->plane = (d->rows + reach) * d->width;
+    d->plane = (d->rows + reach(d, 0)) * d->width;
     /* the last tap of the last tile reads up to a tile beyond */
-    d->x_floats = (size_t)round_up(d->channels * d->plane + 2 * NR, LANES);
+    d->x_floats = (size_t)round_up(d->channels * phases * d->plane + 2 * NR, LANES);
     d->y_floats =
         (size_t)(round_up(d->out > MR ? d->out : MR, LANES) * round_up(d->rows * d->width, NR));
 }
@@ -82,6 +94,12 @@ static struct scratch cut(const struct qn_direct *d, void *memory)
                              (int64_t *)(void *)(x + d->x_floats + d->y_floats) };
 }
 
+/* Where the plane of phase (a, b) of channel c begins. */
+static int64_t plane_at(const struct qn_direct *d, int64_t c, int64_t a, int64_t b)
+{
+    return ((c * d->phases[0] + a) * d->phases[1] + b) * d->plane;
+}
+
 /* Where tap k begins; beyond the last one, where the last one does. */
 static void set_offsets(const struct qn_direct *d, int64_t *offset)
 {
@@ -89,27 +107,46 @@ static void set_offsets(const struct qn_direct *d, int64_t *offset)
 
     for (int64_t c = 0; c < d->channels; c++)
         for (int64_t i = 0; i < d->kernel[0]; i++)
-            for (int64_t j = 0; j < d->kernel[1]; j++)
-                offset[n++] = c * d->plane + i * d->dilation[0] * d->width + j * d->dilation[1];
+            for (int64_t j = 0; j < d->kernel[1]; j++) {
+                int64_t h = i * d->dilation[0], w = j * d->dilation[1];
+
+                offset[n++] = plane_at(d, c, h % d->stride[0], w % d->stride[1]) +
+                              h / d->stride[0] * d->width + w / d->stride[1];
+            }
     for (; n < round_up(d->k, MR); n++)
         offset[n] = offset[n - 1];
+}
+
+/* One row of a phase: columns b - left, and each stride further. What is outside stays. */
+static void load_row(const struct qn_direct *d, const float *x, int64_t b, float *to)
+{
+    int64_t stride = d->stride[1], at = b - d->left, j = at < 0 ? (-at + stride - 1) / stride : 0;
+    int64_t end = at < d->w ? (d->w - 1 - at) / stride + 1 : 0;
+
+    end = end < d->width ? end : d->width;
+    if (stride == 1 && j < end)
+        memcpy(to + j, x + at + j, (size_t)(end - j) * sizeof *to);
+    else
+        for (; j < end; j++)
+            to[j] = x[at + j * stride];
 }
 
 /* Rows of the padded image that output rows from `row` on read; 0 outside, and behind the end. */
 static void load_x(const struct qn_direct *d, const float *x, int64_t row, float *to)
 {
-    int64_t height = d->plane / d->width, first = d->left < d->width ? d->left : d->width;
-    int64_t n = d->width - first < d->w ? d->width - first : d->w;
+    int64_t height = d->plane / d->width;
 
     memset(to, 0, d->x_floats * sizeof *to);
     for (int64_t c = 0; c < d->channels; c++)
-        for (int64_t i = 0; i < height; i++) {
-            int64_t from = row + i - d->top;
+        for (int64_t a = 0; a < d->phases[0]; a++)
+            for (int64_t b = 0; b < d->phases[1]; b++)
+                for (int64_t i = 0; i < height; i++) {
+                    int64_t from = (row + i) * d->stride[0] + a - d->top;
 
-            if (from >= 0 && from < d->h && n > 0)
-                memcpy(to + c * d->plane + i * d->width + first, x + (c * d->h + from) * d->w,
-                       (size_t)n * sizeof *to);
-        }
+                    if (from >= 0 && from < d->h)
+                        load_row(d, x + (c * d->h + from) * d->w, b,
+                                 to + plane_at(d, c, a, b) + i * d->width);
+                }
 }
 
 /* ---- forward --------------------------------------------------------------------------------- */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * direct.h: convolutions with stride 1 without columns.
+ * direct.h: convolutions without columns.
  *
  * A block of rows of the padded image lies in memory row behind row, w = out_w + (kernel_w - 1) *
  * dilation_w wide. Then tap (c, i, j) of all output positions p = row * w + column is one run of
@@ -9,9 +9,11 @@
  *
  *     y[o][p] = sum_k weight[o][k] x[offset_k + p]
  *
- * at the price of positions between rows that nobody asked for. The gradient of the input is the
- * same with weights turned round; that of the weights is a sum over p of x[offset_k + p] dy[o][p].
- * Products are registers full of fp32 (8 x 48), FMA where the machine has it.
+ * at the price of positions between rows that nobody asked for. With a stride the image is taken
+ * apart into as many images, of every second row or column: within each, taps have stride 1. With
+ * stride 1 the gradient of the input is the same with weights turned round; that of the weights is
+ * a sum over p of x[offset_k + p] dy[o][p]. Products are registers full of fp32 (8 x 48), FMA where
+ * the machine has it.
  */
 #ifndef QN_DIRECT_H
 #define QN_DIRECT_H
@@ -24,10 +26,11 @@
 struct qn_direct {
     int64_t channels, h, w;    /* read */
     int64_t out, out_h, out_w; /* made */
-    int64_t kernel[2], dilation[2];
+    int64_t kernel[2], dilation[2], stride[2];
     int64_t top, left; /* padding; what is behind follows from out_h and out_w */
 
     int64_t k;                  /* channels * kernel */
+    int64_t phases[2];          /* images that one is taken apart into, down and across */
     int64_t width, rows, plane; /* padded row, output rows of a block, a channel of the block */
     size_t x_floats, y_floats;  /* of the scratch */
 };

@@ -2,7 +2,7 @@
 /*
  * layer_conv.c: convolution, y[o] = sum_c sum_ij w[o,c,i,j] x[c, ...] (+ bias), in groups.
  *
- * With stride 1 windows are read in place: direct.h. Otherwise they are copied into columns, a
+ * Windows are read in place: direct.h. Where that does not serve they are copied into columns, a
  * block of output rows that fits the second-level cache at a time, and multiplied by the BLAS; with
  * 1x1 windows the columns are the image. Forward runs over the images in parallel. So does
  * backward, in a number of parts that depends on sizes alone: each part adds up its own gradient of
@@ -79,16 +79,14 @@ struct conv {
  * less work for its gradient. */
 static const double most_waste = 1.8;
 
-/* Whether windows are read in place, and how. Few channels would leave most of a tile empty, and a
- * padding wider than the window has no transposed counterpart. */
+/* Whether windows are read in place, and how. Few channels would leave most of a tile empty; a
+ * padding wider than the window has no transposed counterpart, nor has a stride. */
 static void plan_direct(struct conv *g, const struct qn_layer *l, const struct qn_shape *in)
 {
     const struct qn_attrs *a = &l->attrs;
     int64_t reach[2] = { (a->kernel[0] - 1) * a->dilation[0], (a->kernel[1] - 1) * a->dilation[1] };
 
-    g->direct = !g->whole && a->stride[0] == 1 && a->stride[1] == 1 && g->out >= MIN_CHANNELS;
-    for (int i = 0; i < 4; i++)
-        g->direct = g->direct && a->pad[i] <= reach[i % 2];
+    g->direct = !g->whole && g->out >= MIN_CHANNELS;
     if (!g->direct)
         return;
     g->ahead = (struct qn_direct){
@@ -100,6 +98,7 @@ static void plan_direct(struct conv *g, const struct qn_layer *l, const struct q
         .out_w = l->shape.w,
         .kernel = { a->kernel[0], a->kernel[1] },
         .dilation = { a->dilation[0], a->dilation[1] },
+        .stride = { a->stride[0], a->stride[1] },
         .top = a->pad[0],
         .left = a->pad[1],
     };
@@ -112,12 +111,16 @@ static void plan_direct(struct conv *g, const struct qn_layer *l, const struct q
         .out_w = in->w,
         .kernel = { a->kernel[0], a->kernel[1] },
         .dilation = { a->dilation[0], a->dilation[1] },
+        .stride = { 1, 1 },
         .top = reach[0] - a->pad[0],
         .left = reach[1] - a->pad[1],
     };
     qn__direct_plan(&g->ahead);
     qn__direct_plan(&g->back);
-    g->turned = (double)(in->h * g->back.width) < most_waste * (double)(l->shape.h * l->shape.w);
+    g->turned = a->stride[0] == 1 && a->stride[1] == 1 && g->win.channels >= MIN_CHANNELS &&
+                (double)(in->h * g->back.width) < most_waste * (double)(l->shape.h * l->shape.w);
+    for (int i = 0; i < 4; i++)
+        g->turned = g->turned && a->pad[i] <= reach[i % 2];
 }
 
 static struct conv geometry(const struct qn_layer *l, const struct qn_shape *in, int64_t n)
