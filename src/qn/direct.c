@@ -65,18 +65,22 @@ int64_t qn__direct_sum_at(const struct qn_direct *d, int64_t o, int64_t k)
     return k * round_up(d->out, LANES) + o;
 }
 
-void qn__direct_pack(const struct qn_direct *d, const float *w, int64_t row, int64_t col,
-                     bool turned, float *packed)
+int64_t qn__direct_tiles(const struct qn_direct *d)
 {
-    int64_t taps = d->kernel[0] * d->kernel[1];
+    return round_up(d->out, MR) / MR;
+}
 
-    for (int64_t o = 0; o < round_up(d->out, MR); o++)
-        for (int64_t c = 0; c < d->channels; c++)
-            for (int64_t t = 0; t < taps; t++) {
-                int64_t at = (o / MR * d->k + c * taps + t) * MR + o % MR;
+void qn__direct_pack(const struct qn_direct *d, const struct qn_direct_weights *w, int64_t tile,
+                     float *packed)
+{
+    int64_t taps = d->kernel[0] * d->kernel[1], first = tile * MR;
+    float *to = packed + first * d->k;
 
-                packed[at] = o < d->out ? w[o * row + c * col + (turned ? taps - 1 - t : t)] : 0;
-            }
+    for (int64_t c = 0; c < d->channels; c++)
+        for (int64_t t = 0; t < taps; t++)
+            for (int64_t o = first; o < first + MR; o++)
+                *to++ =
+                    o < d->out ? w->v[o * w->row + c * w->col + (w->turned ? taps - 1 - t : t)] : 0;
 }
 
 /* ---- the block ------------------------------------------------------------------------------- */

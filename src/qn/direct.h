@@ -42,9 +42,17 @@ size_t qn__direct_scratch_bytes(const struct qn_direct *d);
 size_t qn__direct_packed_floats(const struct qn_direct *d);
 size_t qn__direct_sums_floats(const struct qn_direct *d);
 
-/* Weight (o, c, tap t) at w[o * row + c * col + t], or with taps turned round. */
-void qn__direct_pack(const struct qn_direct *d, const float *w, int64_t row, int64_t col,
-                     bool turned, float *packed);
+/* Weight (o, c, tap t) at v[o * row + c * col + t], or with taps turned round. */
+struct qn_direct_weights {
+    const float *v;
+    int64_t row, col;
+    bool turned;
+};
+
+/* Packs the weights of eight output channels, tile 0 .. qn__direct_tiles()-1. */
+int64_t qn__direct_tiles(const struct qn_direct *d);
+void qn__direct_pack(const struct qn_direct *d, const struct qn_direct_weights *w, int64_t tile,
+                     float *packed);
 /* y [out, out_h, out_w] = the convolution of x [channels, h, w], or added to. */
 void qn__direct_run(const struct qn_direct *d, const float *packed, const float *x, bool add,
                     float *y, void *scratch);

@@ -251,14 +251,44 @@ static void forward_block(const struct block *b, void *ctx)
     qn__gemm(&p);
 }
 
-/* The weights of each group for direct.h, from [out, channels, taps]. */
-static void pack(const struct conv *g)
+/* Packing of the weights of all groups for one direction. */
+struct packing {
+    const struct conv *g;
+    const struct qn_direct *d;
+    struct qn_direct_weights w; /* of the first group */
+    float *to;
+};
+
+static void pack_tiles(void *ctx, int slot, int64_t begin, int64_t end)
+{
+    const struct packing *p = ctx;
+    int64_t tiles = qn__direct_tiles(p->d);
+
+    (void)slot;
+    for (int64_t i = begin; i < end; i++) {
+        int64_t group = i / tiles;
+        struct qn_direct_weights w = p->w;
+
+        w.v += group * p->g->out * p->g->k;
+        qn__direct_pack(p->d, &w, i % tiles,
+                        p->to + (size_t)group * qn__direct_packed_floats(p->d));
+    }
+}
+
+/* From [out, channels, taps]: ahead as they are; back as [channels, out, taps], turned round. */
+static void pack(const struct conv *g, bool back)
 {
     int64_t taps = g->win.kernel[0] * g->win.kernel[1];
+    struct packing p = {
+        g, back ? &g->back : &g->ahead, { g->c->v[W], g->k, taps, false }, g->c->shared
+    };
 
-    for (int64_t i = 0; g->direct && i < g->groups; i++)
-        qn__direct_pack(&g->ahead, g->c->v[W] + i * g->out * g->k, g->k, taps, false,
-                        (float *)g->c->shared + (size_t)i * qn__direct_packed_floats(&g->ahead));
+    if (back) {
+        p.w = (struct qn_direct_weights){ g->c->v[W], taps, g->k, true };
+        p.to += packed_floats(g, &g->ahead);
+    }
+    qn_pool_run(g->c->pool, g->groups * qn__direct_tiles(p.d), qn__grain(8 * p.d->k), pack_tiles,
+                &p);
 }
 
 static void add_bias(const struct conv *g, int64_t image)
@@ -302,7 +332,8 @@ static void forward(const struct qn_layer *l, const struct qn_call *c)
     struct conv g = geometry(l, c->in[0], c->n);
 
     g.c = c;
-    pack(&g);
+    if (g.direct)
+        pack(&g, false);
     qn_pool_run(c->pool, c->n, 1, forward_images, &g);
 }
 
@@ -373,17 +404,6 @@ static void direct_dw(const struct conv *g, int64_t image, float *dw, float *scr
                            dw + (size_t)i * qn__direct_sums_floats(a), scratch);
 }
 
-/* The weights as [channels, out, taps], turned round. */
-static void pack_back(const struct conv *g)
-{
-    int64_t taps = g->win.kernel[0] * g->win.kernel[1];
-    float *to = (float *)g->c->shared + packed_floats(g, &g->ahead);
-
-    for (int64_t i = 0; g->turned && i < g->groups; i++)
-        qn__direct_pack(&g->back, g->c->v[W] + i * g->out * g->k, taps, g->k, true,
-                        to + (size_t)i * qn__direct_packed_floats(&g->back));
-}
-
 /* The images of parts begin .. end-1. */
 static void backward_parts(void *ctx, int slot, int64_t begin, int64_t end)
 {
@@ -407,22 +427,24 @@ static void backward_parts(void *ctx, int slot, int64_t begin, int64_t end)
     }
 }
 
-/* Output channels begin .. end-1 of the gradient, from all parts. */
+/* Output channels begin .. end-1 of the gradient, from all parts. Sums of direct.h lie the other
+ * way round: neighbours in o are read together. */
 static void add_parts(void *ctx, int slot, int64_t begin, int64_t end)
 {
     const struct conv *g = ctx;
     int64_t sums = g->part / g->groups;
+    const float *parts = parts_at(g);
 
     (void)slot;
-    for (int64_t o = begin; o < end; o++)
-        for (int64_t k = 0; k < g->k; k++) {
+    for (int64_t k = 0; k < g->k; k++)
+        for (int64_t o = begin; o < end; o++) {
             int64_t at = o * g->k + k;
             float sum = 0;
 
             if (g->direct)
                 at = o / g->out * sums + qn__direct_sum_at(&g->ahead, o % g->out, k);
             for (int64_t part = 0; part < g->parts; part++)
-                sum += parts_at(g)[part * g->part + at];
+                sum += parts[part * g->part + at];
             g->c->g[W][o * g->k + k] = sum;
         }
 }
@@ -446,10 +468,10 @@ static void backward(const struct qn_layer *l, const struct qn_call *c)
     struct conv g = geometry(l, c->in[0], c->n);
 
     g.c = c;
-    if (c->dx[0])
-        pack_back(&g);
+    if (c->dx[0] && g.turned)
+        pack(&g, true);
     qn_pool_run(c->pool, g.parts, 1, backward_parts, &g);
-    qn_pool_run(c->pool, l->attrs.out, qn__grain(g.k * g.parts), add_parts, &g);
+    qn_pool_run(c->pool, l->attrs.out, 16, add_parts, &g);
     if (c->g[BIAS])
         qn_pool_run(c->pool, l->attrs.out, qn__grain(c->n * g.area), bias_channels, &g);
 }
