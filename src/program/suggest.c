@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* suggest.c: the optimal string alignment distance, three rows at a time. */
-#include "cli/suggest.h"
+#include "program/suggest.h"
 
 #include <limits.h>
 #include <string.h>

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* command.c: how commands begin, end and complain. */
-#include "cli/cli.h"
+#include "program/program.h"
 
 #include <errno.h>
 #include <stdarg.h>
 #include <string.h>
-#include <sys/stat.h>
 
 int assay__usage_error(const char *command, const char *fmt, ...)
 {
     va_list ap;
 
-    fprintf(stderr, "assay %s: ", command);
+    fprintf(stderr, "%s %s: ", assay__program.name, command);
     va_start(ap, fmt);
     vfprintf(stderr, fmt, ap);
     va_end(ap);
@@ -21,7 +20,8 @@ int assay__usage_error(const char *command, const char *fmt, ...)
 
 int assay__failure(const char *command, enum assay_status st, const struct assay_err *err)
 {
-    fprintf(stderr, "assay %s: %s\n", command, err->text[0] ? err->text : assay_status_text(st));
+    fprintf(stderr, "%s %s: %s\n", assay__program.name, command,
+            err->text[0] ? err->text : assay_status_text(st));
     return st == ASSAY_INVALID ? ASSAY__EXIT_USAGE : ASSAY__EXIT_FAULT;
 }
 
@@ -49,11 +49,11 @@ int assay__print_text(const char *command, struct assay_text *text)
     int code = ASSAY__EXIT_PASSED;
 
     if (text->failed) {
-        fprintf(stderr, "assay %s: out of memory\n", command);
+        fprintf(stderr, "%s %s: out of memory\n", assay__program.name, command);
         code = ASSAY__EXIT_FAULT;
     } else if (text->len > 0 && fwrite(text->data, 1, text->len, stdout) != text->len) {
-        fprintf(stderr, "assay %s: cannot write to standard output: %s\n", command,
-                strerror(errno));
+        fprintf(stderr, "%s %s: cannot write to standard output: %s\n", assay__program.name,
+                command, strerror(errno));
         code = ASSAY__EXIT_FAULT;
     }
     assay_text_release(text);
@@ -74,25 +74,4 @@ int assay__put_text(const char *command, const char *path, struct assay_text *te
         return ASSAY__EXIT_PASSED;
     assay__failure(command, st, &err);
     return ASSAY__EXIT_FAULT;
-}
-
-bool assay__is_dir(const char *path)
-{
-    struct stat s;
-
-    return !stat(path, &s) && S_ISDIR(s.st_mode);
-}
-
-/* Our own fault comes first: then the result says less about the submission than it seems to. */
-int assay__exit_of(const struct assay_result *r)
-{
-    bool failed = false, incomplete = r->interrupted;
-
-    for (int i = 0; i < r->n_rows; i++) {
-        const struct assay_row *row = &r->rows[i];
-
-        incomplete = incomplete || !row->done || row->failed_here;
-        failed = failed || row->verdict != ASSAY_PASS;
-    }
-    return incomplete ? ASSAY__EXIT_FAULT : failed ? ASSAY__EXIT_FAILED : ASSAY__EXIT_PASSED;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* suggest.h: what somebody may have meant. */
-#ifndef ASSAY_CLI_SUGGEST_H
-#define ASSAY_CLI_SUGGEST_H
+#ifndef ASSAY_PROGRAM_SUGGEST_H
+#define ASSAY_PROGRAM_SUGGEST_H
 
 #include <stdbool.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* signals.c: the first SIGINT or SIGTERM asks the run to finish its case, the second ends the
  * program. */
-#include "cli/cli.h"
+#include "program/program.h"
 
 #include <signal.h>
 

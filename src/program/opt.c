@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* opt.c: parses and prints tables of options. */
-#include "cli/opt.h"
+#include "program/program.h"
 
-#include "cli/suggest.h"
+#include "program/suggest.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -274,7 +274,7 @@ static void put_piece(FILE *f, int *column, int indent, const char *piece)
 void assay__opt_print_usage(FILE *f, const struct assay__usage *usage,
                             const struct assay__opt *opts)
 {
-    int column = fprintf(f, "usage: assay %s", usage->command);
+    int column = fprintf(f, "usage: %s %s", assay__program.name, usage->command);
     int indent = column + 1;
     char piece[96];
 

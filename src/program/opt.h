@@ -11,8 +11,8 @@
  * --seed 7, --seed=7, -s 7 and -s7 are the same. Options and arguments mix freely; `--` ends the
  * options.
  */
-#ifndef ASSAY_CLI_OPT_H
-#define ASSAY_CLI_OPT_H
+#ifndef ASSAY_PROGRAM_OPT_H
+#define ASSAY_PROGRAM_OPT_H
 
 #include "assay/status.h"
 
