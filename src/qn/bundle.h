@@ -66,14 +66,14 @@ enum assay_status qn_bundle_parse(struct qn_bundle *b, const void *bytes, size_t
  * metadata under "qnet". */
 enum assay_status qn_safetensors_write(const struct qn_bundle *b, const char *path,
                                        struct assay_err *err);
-enum assay_status qn_safetensors_read(struct qn_bundle *b, const char *path,
-                                      struct assay_err *err);
+enum assay_status qn_safetensors_read(struct qn_bundle *b, const char *path, struct assay_err *err);
 enum assay_status qn_safetensors_parse(struct qn_bundle *b, const void *bytes, size_t len,
                                        struct assay_err *err);
 /* Either, by what the file begins with. */
 enum assay_status qn_bundle_read_any(struct qn_bundle *b, const char *path, struct assay_err *err);
 
-/* ---- networks --------------------------------------------------------------------------------- */
+/* ---- networks ---------------------------------------------------------------------------------
+ */
 
 /* Adds all parameters of a net (trained ones, running moments, starts of scales). */
 enum assay_status qn_net_save(struct qn_net *net, struct qn_bundle *b, struct assay_err *err);

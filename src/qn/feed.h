@@ -19,12 +19,12 @@
 
 /* In this order, each with its own random numbers for each picture and epoch. */
 struct qn_augment {
-    int64_t resize;      /* shorter side, bilinear with the picture's edges repeated; 0: as it is */
-    bool random_crop;    /* out of 8 to 100 % of the area, 3:4 to 4:3, scaled to size (ImageNet's);
-                          * else the middle */
-    int64_t shift;       /* move by up to so many pixels each way, zeros (after normalisation) come
-                          * in */
-    bool flip;           /* left and right, with probability 1/2 */
+    int64_t resize;   /* shorter side, bilinear with the picture's edges repeated; 0: as it is */
+    bool random_crop; /* out of 8 to 100 % of the area, 3:4 to 4:3, scaled to size (ImageNet's);
+                       * else the middle */
+    int64_t shift;    /* move by up to so many pixels each way, zeros (after normalisation) come
+                       * in */
+    bool flip;        /* left and right, with probability 1/2 */
 };
 
 struct qn_feed_options {

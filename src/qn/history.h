@@ -16,20 +16,20 @@ struct qn_usage {
     char layer[QN_HISTORY_NAME]; /* "conv2" */
     bool activations;
     int n_levels;
-    float alpha, beta; /* means over the scales */
+    float alpha, beta;          /* means over the scales */
     const float *level, *share; /* [n_levels] each, in the arena of the history */
 };
 
 struct qn_epoch {
-    int64_t epoch;       /* from 1, through all phases */
-    int phase;           /* index into phases */
-    double rate;         /* of the last step */
+    int64_t epoch;                   /* from 1, through all phases */
+    int phase;                       /* index into phases */
+    double rate;                     /* of the last step */
     double t_weights, t_activations; /* temperatures; NaN: nothing soft there */
     double train_loss, train_accuracy;
-    double test_loss; /* of the hard network, or the float one */
+    double test_loss;                    /* of the hard network, or the float one */
     double soft_accuracy, hard_accuracy; /* of the test set; equal in float phases */
-    double gradient_norm; /* mean over the steps, before clipping */
-    double took_s;        /* training alone */
+    double gradient_norm;                /* mean over the steps, before clipping */
+    double took_s;                       /* training alone */
     int n_usages;
     const struct qn_usage *usages;
 };

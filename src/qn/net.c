@@ -86,6 +86,11 @@ struct qn_quant *qn_net_quant(struct qn_net *net, int layer)
     return net->nodes[layer].quant;
 }
 
+bool qn_net_is_quant(const struct qn_net *net, int layer)
+{
+    return net->graph->layers[layer].type == &qn_layer_quant;
+}
+
 bool qn_net_weights(struct qn_net *net, int layer, float **w, struct qn_view *v)
 {
     const struct qn__node *node = &net->nodes[layer];

@@ -158,6 +158,8 @@ struct qn_param *qn_net_find_param(struct qn_net *net, const char *name);
 
 /* The quantiser of a layer's weights, or of a layer "quant"; NULL: none. */
 struct qn_quant *qn_net_quant(struct qn_net *net, int layer);
+/* Is that a layer "quant"? */
+bool qn_net_is_quant(const struct qn_net *net, int layer);
 /* Of a layer's weights: the view, and the values. False for layers without. */
 bool qn_net_weights(struct qn_net *net, int layer, float **w, struct qn_view *v);
 /* Sets the temperature of all weight (or activation) quantisers. */
@@ -191,7 +193,8 @@ enum assay_status qn_net_loss(struct qn_net *net, const int32_t *labels, double 
 /* The gradient of the result, f32 [n, classes], for other losses: write it before backward. */
 float *qn_net_output_gradient(struct qn_net *net);
 
-/* Gradients of all parameters, overwritten; those of quantised weights with respect to what the
+/* Gradients of all parameters, overwritten; 0 of what the pass does not use. Those of quantised
+ * weights with respect to what the
  * quantiser made, so that a caller can clip before the quantisers' derivatives, as released. */
 enum assay_status qn_net_backward(struct qn_net *net, const struct qn_pass *pass,
                                   struct assay_err *err);

@@ -146,6 +146,7 @@ enum assay_status qn_net_backward(struct qn_net *net, const struct qn_pass *pass
 {
     if (!net->options.train)
         return assay_fail(err, ASSAY_INVALID, "a backward pass of a net that does not train");
+    memset(net->gradients, 0, net->n_values * sizeof *net->gradients);
     for (int i = net->graph->n_layers - 1; i > 0; i--) {
         const struct qn_layer *l = &net->graph->layers[i];
         struct qn_call c = call_of(net, pass, i);

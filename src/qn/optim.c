@@ -156,28 +156,28 @@ void qn_optim_step(struct qn_optim *o, double rate, struct qn_pool *pool)
 
 /* ---- length ---------------------------------------------------------------------------------- */
 
-double qn_grad_norm(struct qn_net *net)
+double qn_grad_norm(const struct qn_optim *o)
 {
     double sum = 0;
 
-    for (int i = 0; i < qn_net_n_params(net); i++) {
-        const struct qn_param *p = qn_net_param(net, i);
+    for (int i = 0; i < qn_net_n_params(o->net); i++) {
+        const struct qn_param *p = qn_net_param(o->net, i);
 
-        if (p->g)
+        if (p->g && o->groups[i].scale > 0)
             sum += qn__dot(p->n, p->g, 0, p->g);
     }
     return sqrt(sum);
 }
 
-double qn_grad_clip(struct qn_net *net, double max)
+double qn_grad_clip(const struct qn_optim *o, double max)
 {
-    double norm = qn_grad_norm(net);
+    double norm = qn_grad_norm(o);
     float factor = (float)(max / norm);
 
-    for (int i = 0; norm > max && i < qn_net_n_params(net); i++) {
-        struct qn_param *p = qn_net_param(net, i);
+    for (int i = 0; norm > max && i < qn_net_n_params(o->net); i++) {
+        struct qn_param *p = qn_net_param(o->net, i);
 
-        for (int64_t j = 0; p->g && j < p->n; j++)
+        for (int64_t j = 0; p->g && o->groups[i].scale > 0 && j < p->n; j++)
             p->g[j] *= factor;
     }
     return norm;

@@ -64,8 +64,9 @@ enum assay_status qn_optim_init(struct qn_optim *o, const struct qn_optim_type *
 void qn_optim_set_decay(struct qn_optim *o);
 /* One step of all parameters. rate >= 0. The same bytes for any number of threads. */
 void qn_optim_step(struct qn_optim *o, double rate, struct qn_pool *pool);
-/* Length of all gradients together; and gradients times max / length where that is longer. */
-double qn_grad_norm(struct qn_net *net);
-double qn_grad_clip(struct qn_net *net, double max);
+/* Length of the gradients of all that moves (groups with scale > 0) together. */
+double qn_grad_norm(const struct qn_optim *o);
+/* Makes them times max / length where that is longer; returns the length before. */
+double qn_grad_clip(const struct qn_optim *o, double max);
 
 #endif
