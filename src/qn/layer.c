@@ -18,6 +18,11 @@ const struct qn_layer_type *qn__layer_type(const char *name)
     return NULL;
 }
 
+const char *qn_layer_kind(const struct qn_layer *l)
+{
+    return l->type->name;
+}
+
 const char *qn__layer_names(void)
 {
     return "conv, fc, batch_norm, relu, relu6, max_pool, avg_pool, global_pool, add, concat, "

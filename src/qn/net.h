@@ -84,6 +84,8 @@ enum assay_status qn_graph_parse(struct qn_graph *g, const char *text, size_t le
 enum assay_status qn_graph_read(struct qn_graph *g, const char *path,
                                 const struct qn_graph_size *size, struct assay_err *err);
 void qn_graph_release(struct qn_graph *g);
+/* The kind of a layer, "conv". */
+const char *qn_layer_kind(const struct qn_layer *l);
 /* Index of a layer, or -1. */
 int qn_graph_find(const struct qn_graph *g, const char *name);
 
