@@ -36,6 +36,7 @@ static void backward(const struct qn_layer *l, const struct qn_call *c)
     float *to = c->dx[0] && !c->add[0] ? c->dx[0] : (float *)c->shared;
 
     if (c->pass->activations == QN_OFF) {
+        qn_quant_no_gradient(c->quant);
         if (c->dx[0] && c->add[0])
             quant_add(n, c->dy, c->dx[0]);
         else if (c->dx[0])

@@ -137,6 +137,7 @@ const struct qn_quant_type qn_quant_sigmoid = {
     .name = "sigmoid",
     .trains_alpha = true,
     .trains_beta = true,
+    .trains_thresholds = true,
     .soft = soft,
     .backward = backward,
 };
