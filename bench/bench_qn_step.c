@@ -140,9 +140,8 @@ static int run(struct qn_net *net, const struct qn_graph *g, int64_t batch)
         if (qn_net_forward(net, &pass, x, batch, &err) || qn_net_loss(net, labels, 0, &loss, &err))
             return fail(&err);
         t.last = now_s();
-        if (qn_net_backward(net, &pass, &err))
+        if (qn_net_backward(net, &pass, &err) || qn_net_backward_weights(net, &pass, &err))
             return fail(&err);
-        qn_net_backward_weights(net, &pass);
         qn_optim_step(&o, 1e-3, qn_net_pool(net));
         best = fmin(best, now_s() - start);
         wall = fmin(wall, at_s(CLOCK_MONOTONIC) - began);

@@ -19,12 +19,15 @@
 static ASSAY__INLINE float qn__exp(float x)
 {
     const float magic = 0x1.8p23f; /* adding it rounds to an integer */
-    float k = x * 0x1.715476p+0f + magic - magic;
+    float shifted = x * 0x1.715476p+0f + magic, k = shifted - magic;
     float r = x - k * 0x1.62e4p-1f - k * 0x1.7f7d1cp-20f;
     float p = 1.0f / 5040;
-    uint32_t bits = ((uint32_t)(int32_t)k + 127u) << 23;
+    uint32_t bits;
     float scale;
 
+    /* k stands in the low bits of the sum: no conversion, which NaN would not bear */
+    memcpy(&bits, &shifted, sizeof bits);
+    bits = (bits + 127u) << 23;
     p = p * r + 1.0f / 720;
     p = p * r + 1.0f / 120;
     p = p * r + 1.0f / 24;

@@ -2,7 +2,8 @@
 /*
  * layer_batch_norm.c: y = gamma (x - mean) / sqrt(variance + eps) + shift, per channel (Ioffe and
  * Szegedy, arXiv 1502.03167). In training moments are those of the batch, and running ones follow
- * as r = (1 - momentum) r + momentum now, the variance unbiased as in PyTorch.
+ * as r = (1 - momentum) r + momentum now, the variance unbiased as in PyTorch. One value alone has
+ * no variance: of a batch in which a channel has one, the running variance stays.
  *
  * Backward, with h = (x - mean) / sd and N values per channel:
  *
@@ -91,8 +92,9 @@ static struct moments batch_moments(const struct norm *b, int64_t channel)
         squares += qn__sum_squares(b->area, c->x[0] + plane(b, i, channel), mean);
     variance = squares / n;
     *running[0] = (float)((1 - a->momentum) * (double)*running[0] + a->momentum * mean);
-    *running[1] = (float)((1 - a->momentum) * (double)*running[1] +
-                          a->momentum * (n > 1 ? squares / (n - 1) : variance));
+    if (n > 1)
+        *running[1] =
+            (float)((1 - a->momentum) * (double)*running[1] + a->momentum * squares / (n - 1));
     return (struct moments){ mean, 1 / sqrt(variance + a->eps) };
 }
 

@@ -1,16 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* layer_flatten.c: the same values as one row; and the input, which is no layer of a description.
  */
-#include "base/clones.h"
 #include "qn/layer.h"
+#include "qn/sums.h"
 
 #include <string.h>
-
-ASSAY__CLONES static void flatten_add(int64_t n, const float *restrict x, float *restrict y)
-{
-    for (int64_t j = 0; j < n; j++)
-        y[j] += x[j];
-}
 
 static enum assay_status shape(struct qn_layer *l, const struct qn_shape *const *in,
                                struct assay_err *err)
@@ -34,7 +28,7 @@ static void backward(const struct qn_layer *l, const struct qn_call *c)
     if (!c->dx[0] || c->dx[0] == c->dy)
         return;
     if (c->add[0])
-        flatten_add(n, c->dy, c->dx[0]);
+        qn__add(n, c->dy, c->dx[0]);
     else
         memcpy(c->dx[0], c->dy, (size_t)n * sizeof *c->dy);
 }

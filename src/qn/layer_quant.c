@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* layer_quant.c: where activations are quantised. The quantiser itself belongs to the network. */
-#include "base/clones.h"
 #include "qn/layer.h"
+#include "qn/sums.h"
 
 #include <string.h>
 
@@ -18,12 +18,6 @@ static struct qn_view view(const struct qn_layer *l, const struct qn_call *c)
     return (struct qn_view){ c->n, l->shape.c, l->shape.h * l->shape.w };
 }
 
-ASSAY__CLONES static void quant_add(int64_t n, const float *restrict x, float *restrict y)
-{
-    for (int64_t j = 0; j < n; j++)
-        y[j] += x[j];
-}
-
 static void forward(const struct qn_layer *l, const struct qn_call *c)
 {
     qn_quant_forward(c->quant, c->pass->activations, c->x[0], view(l, c), c->y, c->pool);
@@ -36,15 +30,16 @@ static void backward(const struct qn_layer *l, const struct qn_call *c)
     float *to = c->dx[0] && !c->add[0] ? c->dx[0] : (float *)c->shared;
 
     if (c->pass->activations == QN_OFF) {
+        qn_quant_no_gradient(c->quant);
         if (c->dx[0] && c->add[0])
-            quant_add(n, c->dy, c->dx[0]);
+            qn__add(n, c->dy, c->dx[0]);
         else if (c->dx[0])
             memcpy(c->dx[0], c->dy, (size_t)n * sizeof *c->dy);
         return;
     }
     qn_quant_backward(c->quant, c->x[0], view(l, c), c->dy, to, c->pool);
     if (c->dx[0] && c->add[0])
-        quant_add(n, to, c->dx[0]);
+        qn__add(n, to, c->dx[0]);
 }
 
 static size_t shared_bytes(const struct qn_layer *l, const struct qn_shape *const *in, int64_t n)

@@ -105,7 +105,7 @@ bool qn_net_weights(struct qn_net *net, int layer, float **w, struct qn_view *v)
 void qn_net_temperature(struct qn_net *net, bool activations, float t)
 {
     for (int i = 0; i < net->graph->n_layers; i++)
-        if (net->nodes[i].quant && (net->nodes[i].type == &qn_layer_quant) == activations)
+        if (net->nodes[i].quant && qn__quantises_activations(net, i) == activations)
             net->nodes[i].quant->t = t;
 }
 

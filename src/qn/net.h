@@ -12,7 +12,7 @@
  *     qn_net_forward(net, &pass, x, n, err);                   x: f32 [n, c, h, w]
  *     qn_net_loss(net, labels, 0, &loss, err);                 and its gradient
  *     qn_net_backward(net, &pass, err);                        gradients of all parameters
- *     qn_net_backward_weights(net, &pass);                     ... through weight quantisers
+ *     qn_net_backward_weights(net, &pass, err);                ... through weight quantisers
  *     qn_net_free(net); qn_graph_release(&g);
  *
  * Activations are f32 [n, c, h, w], row-major; what fully connected layers make has h = w = 1. The
@@ -107,7 +107,7 @@ enum qn_role {
 struct qn_param {
     char name[QN_MAX_NAME + 16]; /* "layer1.0.conv1.weight", "conv2.weight_quant.alpha" */
     enum qn_role role;
-    int layer;
+    int layer; /* 0, the input: of a quantiser that layers share */
     int rank;
     int64_t dims[4], n; /* n: their product */
     bool trained;
@@ -125,6 +125,10 @@ struct qn_net_options {
     struct qn_quant_config weights, activations;
     /* The same for the weights of the first and of the last layer that has some. */
     struct qn_quant_config first, last;
+    /* One quantiser for all layers that `weights` is for (`activations`): alpha, beta and
+     * thresholds are there once, as parameters "weight_quant.alpha" ("activation_quant.alpha") and
+     * so on. Not with scales per channel, nor with kinds that derive them from the values. */
+    bool share_weights, share_activations;
 };
 
 /* Called after each layer of a pass, for times and for looks at what it made. */
@@ -135,15 +139,17 @@ struct qn_pass {
     bool train; /* batch statistics, dropout; remembers what backward needs */
     enum qn_quant_mode weights, activations;
     uint64_t seed, step; /* of dropout */
-    bool check;          /* name the first layer that makes a value which is not finite */
+    bool check;          /* name the first layer that makes a value which is not finite, or that
+                          * quantises weights or has scales which are not */
     qn_watch_fn watch;   /* or NULL */
     void *cookie;
 };
 
 struct qn_net;
 
-/* Builds the net; the graph must outlive it. Parameters are 0 until seeded or loaded. ASSAY_INVALID
- * (options), ASSAY_NOMEM. */
+/* Builds the net; the graph must outlive it. Parameters are 0 until seeded or loaded.
+ * ASSAY_INVALID: options; kinds of quantisers that do not fit; layers whose parameters would have
+ * the same name; ASSAY_NOMEM. */
 enum assay_status qn_net_new(struct qn_net **out, const struct qn_graph *g,
                              const struct qn_net_options *o, struct assay_err *err);
 void qn_net_free(struct qn_net *net);
@@ -158,13 +164,14 @@ struct qn_param *qn_net_param(struct qn_net *net, int i);
 /* NULL when there is none. */
 struct qn_param *qn_net_find_param(struct qn_net *net, const char *name);
 
-/* The quantiser of a layer's weights, or of a layer "quant"; NULL: none. */
+/* The quantiser of a layer's weights, or of a layer "quant"; NULL: none. Those of layers that share
+ * have the same scales and thresholds. */
 struct qn_quant *qn_net_quant(struct qn_net *net, int layer);
 /* Is that a layer "quant"? */
 bool qn_net_is_quant(const struct qn_net *net, int layer);
 /* Of a layer's weights: the view, and the values. False for layers without. */
 bool qn_net_weights(struct qn_net *net, int layer, float **w, struct qn_view *v);
-/* Sets the temperature of all weight (or activation) quantisers. */
+/* Sets the temperature of all weight (or activation) quantisers; t > 0, finite. */
 void qn_net_temperature(struct qn_net *net, bool activations, float t);
 
 /* x: f32 [n, c, h, w], borrowed until the backward pass is over; 0 < n <= max_batch. ASSAY_INVALID:
@@ -188,27 +195,33 @@ struct qn_loss {
 
 /* Softmax cross-entropy of the last forward pass against labels [n] in 0 .. classes-1; smoothing in
  * [0, 1) moves so much of each target to all classes alike. In a net that trains, the gradient of
- * the mean loss is left for the backward pass. ASSAY_INVALID: a label, smoothing. A loss that is
- * not finite is returned as such. */
+ * the mean loss is left for the backward pass. ASSAY_INVALID: a label, smoothing, no forward pass
+ * of the whole net before. A loss that is not finite is returned as such. */
 enum assay_status qn_net_loss(struct qn_net *net, const int32_t *labels, double smoothing,
                               struct qn_loss *loss, struct assay_err *err);
 /* The gradient of the result, f32 [n, classes], for other losses: write it before backward. */
 float *qn_net_output_gradient(struct qn_net *net);
 
 /* Gradients of all parameters, overwritten; 0 of what the pass does not use. Those of quantised
- * weights with respect to what the
- * quantiser made, so that a caller can clip before the quantisers' derivatives, as released. */
+ * weights with respect to what the quantiser made, so that a caller can clip before the quantisers'
+ * derivatives, as released; of weight quantisers 0 until then. pass as in the forward pass.
+ * Activations that are hard have the derivative of training. ASSAY_INVALID: no forward pass of the
+ * whole net came before; with pass->check a gradient that is not finite, with its layer. */
 enum assay_status qn_net_backward(struct qn_net *net, const struct qn_pass *pass,
                                   struct assay_err *err);
-/* Then those of the float weights, and of the scales and thresholds of weight quantisers. */
-void qn_net_backward_weights(struct qn_net *net, const struct qn_pass *pass);
+/* Then those of the float weights, and of the scales and thresholds of weight quantisers.
+ * ASSAY_INVALID: with pass->check, one that is not finite, with its layer. */
+enum assay_status qn_net_backward_weights(struct qn_net *net, const struct qn_pass *pass,
+                                          struct assay_err *err);
 
 /* Sets up one quantiser of activations from values drawn out of n samples x (any n): the layer's
- * input, with everything before as `pass` says. Call it layer by layer in order. */
+ * input, with everything before as `pass` says (with pass->train running moments move). Call it
+ * layer by layer in order. Where all share one, the call for the first layer sets it up from the
+ * inputs of all, with none quantised, and the others do nothing. */
 enum assay_status qn_net_start_activations(struct qn_net *net, const struct qn_pass *pass,
                                            int layer, const float *x, int64_t n,
                                            const struct qn_start *s, struct assay_err *err);
-/* All quantisers of weights, from the weights. */
+/* All quantisers of weights, from the weights; a shared one from all that share it together. */
 enum assay_status qn_net_start_weights(struct qn_net *net, const struct qn_start *s,
                                        struct assay_err *err);
 

@@ -163,6 +163,17 @@ static void find_wanted(struct planner *p)
     }
 }
 
+/* Nothing lies beyond the sum of all, which a size must hold. */
+static bool sum_fits(const struct qn_net *net)
+{
+    size_t sum = 0;
+
+    for (int i = 0; i < net->n_buffers; i++)
+        if (!assay_add_size(sum, net->buffers[i].bytes, &sum))
+            return false;
+    return true;
+}
+
 /* ---- places ---------------------------------------------------------------------------------- */
 
 static int by_size(const void *a, const void *b)
@@ -257,7 +268,7 @@ enum assay_status qn__net_plan(struct qn_net *net, struct assay_err *err)
     }
     for (int i = p.n_layers - 1; i > 0; i--)
         plan_gradient(&p, i);
-    if (p.overflow)
+    if (p.overflow || !sum_fits(net))
         return assay_fail(err, ASSAY_INVALID, "activations of a batch of %lld exceed all memory",
                           (long long)net->options.max_batch);
     return place(&p, err);

@@ -42,6 +42,39 @@ static enum assay_status check_forward(const struct qn_net *net, int layer, stru
                       l->name, l->type->name);
 }
 
+static bool scales_finite(const struct qn_quant *q)
+{
+    return finite_all(q->n_scales, q->alpha.raw) && finite_all(q->n_scales, q->beta.raw) &&
+           finite_all(q->config.levels.n - 1, q->b);
+}
+
+static bool gradients_finite(const struct qn_quant *q)
+{
+    return (!q->alpha.g || finite_all(q->n_scales, q->alpha.g)) &&
+           (!q->beta.g || finite_all(q->n_scales, q->beta.g)) &&
+           (!q->g_b || finite_all(q->config.levels.n - 1, q->g_b));
+}
+
+/* Steps make a level of anything, NaN included: what goes into them is looked at before. */
+static enum assay_status check_quantised(const struct qn_net *net, int layer, struct assay_err *err)
+{
+    const struct qn__node *node = &net->nodes[layer];
+    const struct qn_layer *l = &net->graph->layers[layer];
+    const struct qn_param *w = &net->params[node->first_param];
+
+    if (node->quantised >= 0 && !finite_all(w->n, w->v))
+        return assay_fail(err, ASSAY_INVALID,
+                          "layer '%s' (%s) has a weight that is not finite; a lower rate or a clip "
+                          "of gradients may help",
+                          l->name, l->type->name);
+    if (node->quant && !scales_finite(node->quant))
+        return assay_fail(err, ASSAY_INVALID,
+                          "layer '%s' (%s) has a quantiser with a scale or threshold that is not "
+                          "finite",
+                          l->name, l->type->name);
+    return ASSAY_OK;
+}
+
 static enum assay_status check_backward(const struct qn_net *net, int layer, struct assay_err *err)
 {
     const struct qn__node *node = &net->nodes[layer];
@@ -53,6 +86,9 @@ static enum assay_status check_backward(const struct qn_net *net, int layer, str
         if (p->g && !finite_all(p->n, p->g))
             return assay_fail(err, ASSAY_INVALID, "the gradient of '%s' is not finite", p->name);
     }
+    if (qn__quantises_activations(net, layer) && !gradients_finite(node->quant))
+        return assay_fail(err, ASSAY_INVALID, "a gradient of the quantiser of '%s' is not finite",
+                          l->name);
     for (int i = 0; i < l->n_in; i++) {
         const struct qn_layer *from = &net->graph->layers[l->in[i]];
         const float *dx = qn__gradient(net, l->in[i]);
@@ -102,10 +138,13 @@ enum assay_status qn_net_forward_to(struct qn_net *net, const struct qn_pass *pa
                           (long long)n, (long long)net->options.max_batch);
     net->x = x;
     net->n = n;
+    net->last = 0;
     for (int i = 1; i <= layer; i++) {
         struct qn__node *node = &net->nodes[i];
         struct qn_call c = call_of(net, pass, i);
 
+        if (pass->check)
+            ASSAY_TRY(check_quantised(net, i, err));
         if (node->quantised >= 0 && pass->weights != QN_OFF)
             qn_quant_forward(
                 node->quant, pass->weights, net->params[node->first_param].v, node->weights,
@@ -115,6 +154,7 @@ enum assay_status qn_net_forward_to(struct qn_net *net, const struct qn_pass *pa
             pass->watch(pass->cookie, i, false);
         if (pass->check)
             ASSAY_TRY(check_forward(net, i, err));
+        net->last = i;
     }
     return ASSAY_OK;
 }
@@ -123,6 +163,13 @@ enum assay_status qn_net_forward(struct qn_net *net, const struct qn_pass *pass,
                                  int64_t n, struct assay_err *err)
 {
     return qn_net_forward_to(net, pass, x, n, net->graph->n_layers - 1, err);
+}
+
+static enum assay_status check_computed(const struct qn_net *net, struct assay_err *err)
+{
+    if (net->n > 0 && net->last == net->graph->n_layers - 1)
+        return ASSAY_OK;
+    return assay_fail(err, ASSAY_INVALID, "no forward pass of the whole net came before this");
 }
 
 /* Layers are called in falling order, so the first reader of a value writes its gradient and those
@@ -146,6 +193,7 @@ enum assay_status qn_net_backward(struct qn_net *net, const struct qn_pass *pass
 {
     if (!net->options.train)
         return assay_fail(err, ASSAY_INVALID, "a backward pass of a net that does not train");
+    ASSAY_TRY(check_computed(net, err));
     memset(net->gradients, 0, net->n_values * sizeof *net->gradients);
     for (int i = net->graph->n_layers - 1; i > 0; i--) {
         const struct qn_layer *l = &net->graph->layers[i];
@@ -164,18 +212,31 @@ enum assay_status qn_net_backward(struct qn_net *net, const struct qn_pass *pass
         if (pass->check)
             ASSAY_TRY(check_backward(net, i, err));
     }
+    qn__add_shared_gradients(net, true);
     return ASSAY_OK;
 }
 
-void qn_net_backward_weights(struct qn_net *net, const struct qn_pass *pass)
+enum assay_status qn_net_backward_weights(struct qn_net *net, const struct qn_pass *pass,
+                                          struct assay_err *err)
 {
     for (int i = 1; i < net->graph->n_layers; i++) {
         struct qn__node *node = &net->nodes[i];
         struct qn_param *p = &net->params[node->first_param];
 
-        if (node->quantised >= 0 && pass->weights != QN_OFF)
+        if (node->quantised < 0)
+            continue;
+        if (pass->weights == QN_OFF)
+            qn_quant_no_gradient(node->quant);
+        else
             qn_quant_backward(node->quant, p->v, node->weights, p->g, p->g, net->pool);
+        if (pass->check && !(finite_all(p->n, p->g) && gradients_finite(node->quant)))
+            return assay_fail(err, ASSAY_INVALID,
+                              "a gradient behind the weight quantiser of '%s' is not finite; a "
+                              "lower rate or temperature may help",
+                              net->graph->layers[i].name);
     }
+    qn__add_shared_gradients(net, false);
+    return ASSAY_OK;
 }
 
 /* ---- loss ------------------------------------------------------------------------------------ */
@@ -215,9 +276,10 @@ enum assay_status qn_net_loss(struct qn_net *net, const int32_t *labels, double 
 {
     int last = net->graph->n_layers - 1;
     struct softmax s = { qn__value(net, last), qn__gradient(net, last), qn_net_classes(net),
-                         smoothing, 1 / (double)(net->n > 0 ? net->n : 1) };
+                         smoothing, 1 / (double)net->n };
     struct qn_loss out = { 0, 0 };
 
+    ASSAY_TRY(check_computed(net, err));
     if (!(smoothing >= 0 && smoothing < 1))
         return assay_fail(err, ASSAY_INVALID, "label smoothing %g; 0 to below 1 expected",
                           smoothing);

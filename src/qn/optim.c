@@ -85,9 +85,10 @@ void qn_optim_set_decay(struct qn_optim *o)
     for (int i = 0; i < qn_net_n_params(o->net); i++) {
         enum qn_role role = qn_net_param(o->net, i)->role;
 
-        o->groups[i].decay = role == QN_WEIGHT     ? o->rule.decay
-                             : role <= QN_VARIANCE ? o->rule.decay_rest
-                                                   : o->rule.decay_scales;
+        o->groups[i].decay = role == QN_WEIGHT      ? o->rule.decay
+                             : role <= QN_VARIANCE  ? o->rule.decay_rest
+                             : role == QN_THRESHOLD ? 0
+                                                    : o->rule.decay_scales;
     }
 }
 
@@ -150,6 +151,8 @@ void qn_optim_step(struct qn_optim *o, double rate, struct qn_pool *pool)
             continue;
         if (s.rate > 0)
             qn_pool_run(pool, p->n, GRAIN, run, &s);
+        if (s.rate > 0 && p->role == QN_THRESHOLD)
+            qn__thresholds_order(p->v, (int)p->n);
         memory += p->n * o->type->n_memory;
     }
 }
@@ -174,7 +177,7 @@ double qn_grad_clip(const struct qn_optim *o, double max)
     double norm = qn_grad_norm(o);
     float factor = (float)(max / norm);
 
-    for (int i = 0; norm > max && i < qn_net_n_params(o->net); i++) {
+    for (int i = 0; norm > max && isfinite(norm) && i < qn_net_n_params(o->net); i++) {
         struct qn_param *p = qn_net_param(o->net, i);
 
         for (int64_t j = 0; p->g && o->groups[i].scale > 0 && j < p->n; j++)

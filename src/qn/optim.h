@@ -20,7 +20,8 @@ struct qn_optim_rule {
     double beta_1, beta_2, eps; /* Adam */
     double decay;               /* of weights (role QN_WEIGHT), per step times the rate */
     double decay_rest;          /* of biases and batch norms */
-    double decay_scales;        /* of quantisers: the released code decays those of activations */
+    double decay_scales;        /* of scales of quantisers, towards where they started: the released
+                                 * code decays those of activations. Thresholds do not decay. */
     bool decoupled;             /* Adam: w -= rate * decay * w beside the step (AdamW) */
 };
 
@@ -62,11 +63,12 @@ enum assay_status qn_optim_init(struct qn_optim *o, const struct qn_optim_type *
                                 struct assay_err *err);
 /* Gives each parameter the rule's decay by its role: after a change of the rule. */
 void qn_optim_set_decay(struct qn_optim *o);
-/* One step of all parameters. rate >= 0. The same bytes for any number of threads. */
+/* One step of all parameters, after which thresholds are put in order. rate >= 0. The same bytes
+ * for any number of threads. */
 void qn_optim_step(struct qn_optim *o, double rate, struct qn_pool *pool);
-/* Length of the gradients of all that moves (groups with scale > 0) together. */
+/* Length of the gradients of all that moves (groups with scale > 0) together; and these times
+ * max / length where that is longer (one that is not finite changes nothing). Both return it. */
 double qn_grad_norm(const struct qn_optim *o);
-/* Makes them times max / length where that is longer; returns the length before. */
 double qn_grad_clip(const struct qn_optim *o, double max);
 
 #endif

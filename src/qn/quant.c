@@ -2,6 +2,7 @@
 /* quant.c: what all quantisers share: scales, and the cutting of arrays into runs. */
 #include "qn/quant.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -14,10 +15,7 @@ static const double max_exponent = 30;
 /* ---- kinds ----------------------------------------------------------------------------------- */
 
 static const struct qn_quant_type *const types[] = {
-    &qn_quant_sigmoid,
-    &qn_quant_ste,
-    &qn_quant_lsq,
-    &qn_quant_twn,
+    &qn_quant_sigmoid, &qn_quant_ste, &qn_quant_lsq, &qn_quant_twn, &qn_quant_dorefa,
 };
 
 enum assay_status qn_quant_type_find(const struct qn_quant_type **out, const char *name,
@@ -28,8 +26,8 @@ enum assay_status qn_quant_type_find(const struct qn_quant_type **out, const cha
             *out = types[i];
             return ASSAY_OK;
         }
-    return assay_fail(err, ASSAY_INVALID, "quantiser '%.40s': sigmoid, ste, lsq or twn expected",
-                      name);
+    return assay_fail(err, ASSAY_INVALID,
+                      "quantiser '%.40s': sigmoid, ste, lsq, twn or dorefa expected", name);
 }
 
 struct qn_quant_config qn_quant_config_default(const struct qn_quant_type *type)
@@ -51,7 +49,11 @@ static enum assay_status check_config(const struct qn_quant_config *c, int64_t c
     if (!(c->clamp >= 0) || !(c->t_cap >= 0) || !(c->t_slope >= 0) || !(c->t_factor >= 0))
         return assay_fail(err, ASSAY_INVALID,
                           "quantiser: clamp and temperatures must be 0 or more");
-    return qn_levels_set(&l, c->levels.y, c->levels.n, err);
+    if (c->learn_thresholds && !c->type->trains_thresholds)
+        return assay_fail(err, ASSAY_INVALID, "quantiser %s cannot learn thresholds",
+                          c->type->name);
+    ASSAY_TRY(qn_levels_set(&l, c->levels.y, c->levels.n, err));
+    return c->type->check ? c->type->check(c, err) : ASSAY_OK;
 }
 
 static int64_t n_rows(const struct qn_quant *q)
@@ -102,11 +104,13 @@ enum assay_status qn_quant_init(struct qn_quant *q, const struct qn_quant_config
 
 static float scale_value(const struct qn_scale *s, int64_t i)
 {
-    double start = (double)s->start[i], e = (double)s->raw[i] / start;
+    double start = (double)s->start[i], e = (double)s->raw[i] / start, v;
 
     e = e > max_exponent ? max_exponent : e;
     e = e < -max_exponent ? -max_exponent : e;
-    return (float)(start * exp(e));
+    v = start * exp(e);
+    v = v > (double)FLT_MAX ? (double)FLT_MAX : v;
+    return (float)(v < (double)FLT_MIN ? (double)FLT_MIN : v);
 }
 
 /* d value / d raw. */
@@ -153,6 +157,28 @@ float qn__temperature(const struct qn_quant *q)
     return q->config.t_cap > 0 && q->t > q->config.t_cap ? q->config.t_cap : q->t;
 }
 
+void qn__thresholds_order(float *b, int n)
+{
+    double mean[QN_MAX_LEVELS];
+    int count[QN_MAX_LEVELS], blocks = 0, at = 0;
+
+    for (int i = 0; i < n; i++) {
+        mean[blocks] = (double)b[i];
+        count[blocks++] = 1;
+        for (; blocks > 1 && mean[blocks - 2] > mean[blocks - 1]; blocks--) {
+            int both = count[blocks - 2] + count[blocks - 1];
+
+            mean[blocks - 2] =
+                (mean[blocks - 2] * count[blocks - 2] + mean[blocks - 1] * count[blocks - 1]) /
+                both;
+            count[blocks - 2] = both;
+        }
+    }
+    for (int k = 0; k < blocks; k++)
+        for (int i = 0; i < count[k]; i++)
+            b[at++] = (float)mean[k];
+}
+
 /* ---- passes ---------------------------------------------------------------------------------- */
 
 struct pass {
@@ -173,8 +199,7 @@ static void get_scales(struct qn_quant *q)
     }
 }
 
-/* One scale: the whole array is one channel. */
-static struct qn_view flat(const struct qn_quant *q, struct qn_view v)
+struct qn_view qn__scaled_view(const struct qn_quant *q, struct qn_view v)
 {
     if (q->n_scales == 1)
         return (struct qn_view){ 1, 1, v.outer * v.channels * v.inner };
@@ -220,7 +245,7 @@ static void forward_piece(void *ctx, int slot, int64_t begin, int64_t end)
 
 static void forward(struct pass *p, struct qn_pool *pool)
 {
-    struct qn_view v = p->v = flat(p->q, p->v);
+    struct qn_view v = p->v = qn__scaled_view(p->q, p->v);
     bool one = v.channels == 1 && v.outer == 1;
     int64_t rows = one ? v.inner : v.outer * v.channels;
     int64_t grain = one ? 1 << 14 : ((1 << 14) - 1) / (v.inner > 0 ? v.inner : 1) + 1;
@@ -306,11 +331,10 @@ static void set_gradients(struct qn_quant *q, int64_t rows, int64_t values_per_s
     for (int64_t s = 0; s < q->n_scales; s++) {
         const double *at = q->partial + (size_t)s * width;
 
-        if (q->alpha.g)
-            q->alpha.g[s] =
-                q->type->trains_alpha ? (float)(factor * at[0] * scale_slope(&q->alpha, s)) : 0;
-        if (q->beta.g)
-            q->beta.g[s] = q->type->trains_beta ? (float)(at[1] * scale_slope(&q->beta, s)) : 0;
+        if (q->alpha.g && q->type->trains_alpha)
+            q->alpha.g[s] = (float)(factor * at[0] * scale_slope(&q->alpha, s));
+        if (q->beta.g && q->type->trains_beta)
+            q->beta.g[s] = (float)(at[1] * scale_slope(&q->beta, s));
     }
     if (!q->g_b)
         return;
@@ -320,21 +344,34 @@ static void set_gradients(struct qn_quant *q, int64_t rows, int64_t values_per_s
         q->g_b[i] = (float)q->partial[2 + i];
 }
 
+void qn_quant_no_gradient(struct qn_quant *q)
+{
+    size_t n = (size_t)q->n_scales;
+
+    if (q->alpha.g)
+        memset(q->alpha.g, 0, n * sizeof *q->alpha.g);
+    if (q->beta.g)
+        memset(q->beta.g, 0, n * sizeof *q->beta.g);
+    if (q->g_b)
+        memset(q->g_b, 0, (size_t)(q->config.levels.n - 1) * sizeof *q->g_b);
+}
+
 void qn_quant_backward(struct qn_quant *q, const float *x, struct qn_view v, const float *dy,
                        float *dx, struct qn_pool *pool)
 {
-    struct pass p = { .q = q, .v = flat(q, v), .x = x, .dy = dy, .dx = dx };
+    struct pass p = { .q = q, .v = qn__scaled_view(q, v), .x = x, .dy = dy, .dx = dx };
     bool one = p.v.channels == 1 && p.v.outer == 1;
     int64_t rows = one ? PIECES : p.v.channels;
 
+    qn_quant_no_gradient(q);
+    if (p.v.outer * p.v.channels * p.v.inner == 0)
+        return;
     get_scales(q);
     if (one) {
         p.piece = (p.v.inner - 1) / PIECES + 1;
         p.piece = p.piece < MIN_PIECE ? MIN_PIECE : p.piece;
         rows = (p.v.inner - 1) / p.piece + 1;
     }
-    if (p.v.outer * p.v.channels * p.v.inner == 0)
-        return;
     qn_pool_run(pool, rows, 1, backward_piece, &p);
     set_gradients(q, rows, v.outer * v.channels * v.inner / q->n_scales);
 }

@@ -39,7 +39,8 @@ struct qn_levels {
 };
 
 /* "binary" {-1,1}; "ternary" {-1,0,1}; "pm2" {-2..2}; "pm4" {-4,-2,-1,0,1,2,4}; "pm15" {-15..15};
- * "u1" .. "u8" {0..2^k-1}; or the levels themselves, "-4,-2,0,1". ASSAY_PARSE otherwise. */
+ * "u1" .. "u8" {0..2^k-1}; "s1" .. "s8" {-(2^k-1), .., -1, 1, .., 2^k-1}, all odd; or the levels
+ * themselves, "-4,-2,0,1". ASSAY_PARSE otherwise. */
 enum assay_status qn_levels_parse(struct qn_levels *l, const char *text, struct assay_err *err);
 /* ASSAY_INVALID unless there are 2 to QN_MAX_LEVELS finite values in increasing order. */
 enum assay_status qn_levels_set(struct qn_levels *l, const float *y, int n, struct assay_err *err);
@@ -68,7 +69,7 @@ struct qn_quant_config {
     const struct qn_quant_type *type; /* NULL: values stay as they are */
     struct qn_levels levels;
     bool per_channel;      /* alpha and beta for each channel of the view, else one for all */
-    bool learn_thresholds; /* the paper froze them: it did not help */
+    bool learn_thresholds; /* the paper froze them: it did not help. Sigmoids alone can */
     /* The sigmoids. Temperatures are >= 0, in units of 1/u. */
     float clamp;       /* of the exponent t * u: 10 as released, 0 none */
     bool clamp_strict; /* derivative 0 where the exponent is clamped; as released it is not, so
@@ -107,11 +108,12 @@ struct qn_quant {
 
 /* Memory of a quantiser with everything in the arena, gradients included; alpha = beta = 1 and
  * thresholds between the levels, until an initialisation says otherwise. A network places what is
- * trained elsewhere. ASSAY_INVALID (no type, levels not set, channels < 1), ASSAY_NOMEM. */
+ * trained elsewhere. ASSAY_INVALID (no type, levels not set or none that the kind takes, thresholds
+ * to be learnt by a kind that cannot, channels < 1), ASSAY_NOMEM. */
 enum assay_status qn_quant_init(struct qn_quant *q, const struct qn_quant_config *c,
                                 int64_t channels, struct assay_arena *arena, struct assay_err *err);
 
-/* alpha and beta of scale s, > 0. */
+/* alpha and beta of scale s, > 0 and finite. */
 float qn_quant_alpha(const struct qn_quant *q, int64_t s);
 float qn_quant_beta(const struct qn_quant *q, int64_t s);
 /* Makes them so (raw = 0). ASSAY_INVALID unless both are finite and > 0. */
@@ -128,9 +130,12 @@ int qn_quant_code(const struct qn_quant *q, float u);
 void qn_quant_forward(struct qn_quant *q, enum qn_quant_mode mode, const float *x, struct qn_view v,
                       float *y, struct qn_pool *pool);
 /* dx = dy * dQ/dx, dx may be dy; q->alpha.g, beta.g and g_b are overwritten where they are. x as in
- * the forward pass. Sums are in double over fixed pieces. */
+ * the forward pass, which may have been hard: the derivative is that of training in any case. Sums
+ * are in double over fixed pieces. */
 void qn_quant_backward(struct qn_quant *q, const float *x, struct qn_view v, const float *dy,
                        float *dx, struct qn_pool *pool);
+/* The gradients of a quantiser that took no part: 0. */
+void qn_quant_no_gradient(struct qn_quant *q);
 /* Codes of the steps, 0 .. levels.n - 1. */
 void qn_quant_codes(struct qn_quant *q, const float *x, struct qn_view v, uint8_t *code,
                     struct qn_pool *pool);
@@ -153,8 +158,13 @@ struct qn_sums {
 /* One file each; the last lines of it are such a record. */
 struct qn_quant_type {
     const char *name;
-    bool trains_alpha, trains_beta;
-    /* Derives scales from the values, before a forward pass; NULL: they are parameters. */
+    bool trains_alpha, trains_beta, trains_thresholds;
+    /* Levels and options that it takes; NULL: all. ASSAY_INVALID. */
+    enum assay_status (*check)(const struct qn_quant_config *c, struct assay_err *err);
+    /* Scales or thresholds are functions of the values, which must then be all there are: the
+     * weights of one layer. NULL: never. */
+    bool (*from_values)(const struct qn_quant_config *c);
+    /* Sets what it derives, before a forward pass; NULL: all are parameters. */
     void (*prepare)(struct qn_quant *q, const float *x, struct qn_view v);
     /* Scales and thresholds at the start, from the values; NULL: those of quant_init.h. */
     enum assay_status (*start)(struct qn_quant *q, const float *x, struct qn_view v,
@@ -172,8 +182,10 @@ extern const struct qn_quant_type qn_quant_sigmoid; /* the method */
 extern const struct qn_quant_type qn_quant_ste;     /* steps, straight-through derivative */
 extern const struct qn_quant_type qn_quant_lsq;     /* learned step size */
 extern const struct qn_quant_type qn_quant_twn;     /* ternary weight networks */
+extern const struct qn_quant_type
+    qn_quant_dorefa; /* tanh-normalised weights, clipped activations */
 
-/* By name, from "sigmoid", "ste", "lsq", "twn"; ASSAY_INVALID lists them. */
+/* By name, from "sigmoid", "ste", "lsq", "twn", "dorefa"; ASSAY_INVALID lists them. */
 enum assay_status qn_quant_type_find(const struct qn_quant_type **out, const char *name,
                                      struct assay_err *err);
 
@@ -181,5 +193,10 @@ enum assay_status qn_quant_type_find(const struct qn_quant_type **out, const cha
 void qn__steps(const struct qn_quant *q, const struct qn_run *r, float *y);
 /* min(t, t_cap). */
 float qn__temperature(const struct qn_quant *q);
+/* The view in whose channels the scales differ: with one scale, all values in one row. */
+struct qn_view qn__scaled_view(const struct qn_quant *q, struct qn_view v);
+/* The nearest thresholds, by squares, that do not decrease: neighbours that do become their mean.
+ * Those that are in order stay, bit for bit. n < QN_MAX_LEVELS */
+void qn__thresholds_order(float *b, int n);
 
 #endif

@@ -186,8 +186,7 @@ enum assay_status qn_quant_start(struct qn_quant *q, const float *x, struct qn_v
     ASSAY_TRY(check_values(x, v, s, err));
     if (q->type->start)
         return q->type->start(q, x, v, err);
-    if (q->n_scales == 1)
-        v = (struct qn_view){ 1, 1, v.outer * v.channels * v.inner };
+    v = qn__scaled_view(q, v);
     ASSAY_TRY(start_scales(q, x, v, s, arena, err));
     if (is_plus_minus(&q->config.levels)) {
         q->b[0] = 0;

@@ -37,13 +37,15 @@ enum assay_status qn_levels_set(struct qn_levels *l, const float *y, int n, stru
     return ASSAY_OK;
 }
 
-static enum assay_status set_range(struct qn_levels *l, int from, int to, struct assay_err *err)
+static enum assay_status set_range(struct qn_levels *l, int from, int to, int step,
+                                   struct assay_err *err)
 {
     float y[QN_MAX_LEVELS];
+    int n = (to - from) / step + 1;
 
-    for (int i = from; i <= to; i++)
-        y[i - from] = (float)i;
-    return qn_levels_set(l, y, to - from + 1, err);
+    for (int i = 0; i < n; i++)
+        y[i] = (float)(from + i * step);
+    return qn_levels_set(l, y, n, err);
 }
 
 static enum assay_status parse_list(struct qn_levels *l, const char *text, struct assay_err *err)
@@ -58,8 +60,8 @@ static enum assay_status parse_list(struct qn_levels *l, const char *text, struc
 
         if (end == at || (*end && *end != ','))
             return assay_fail(err, ASSAY_PARSE,
-                              "levels '%.60s': binary, ternary, pm2, pm4, pm15, u1 to u8 or a "
-                              "list such as -4,-2,0,1 expected",
+                              "levels '%.60s': binary, ternary, pm2, pm4, pm15, u1 to u8, s1 "
+                              "to s8 or a list such as -4,-2,0,1 expected",
                               text);
         if (n == QN_MAX_LEVELS)
             return assay_fail(err, ASSAY_PARSE, "levels: more than %d", QN_MAX_LEVELS);
@@ -79,10 +81,12 @@ enum assay_status qn_levels_parse(struct qn_levels *l, const char *text, struct 
         const struct named *s = &sets[i];
 
         if (strcmp(s->name, text) == 0)
-            return s->n ? qn_levels_set(l, s->y, s->n, err) : set_range(l, s->from, s->to, err);
+            return s->n ? qn_levels_set(l, s->y, s->n, err) : set_range(l, s->from, s->to, 1, err);
     }
     if (text[0] == 'u' && text[1] >= '1' && text[1] <= '0' + MAX_BITS && !text[2])
-        return set_range(l, 0, (1 << (text[1] - '0')) - 1, err);
+        return set_range(l, 0, (1 << (text[1] - '0')) - 1, 1, err);
+    if (text[0] == 's' && text[1] >= '1' && text[1] <= '0' + MAX_BITS && !text[2])
+        return set_range(l, 1 - (1 << (text[1] - '0')), (1 << (text[1] - '0')) - 1, 2, err);
     return parse_list(l, text, err);
 }
 

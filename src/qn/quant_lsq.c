@@ -33,15 +33,17 @@ static void prepare(struct qn_quant *q, const float *x, struct qn_view v)
 static enum assay_status start(struct qn_quant *q, const float *x, struct qn_view v,
                                struct assay_err *err)
 {
-    if (q->n_scales == 1)
-        v = (struct qn_view){ 1, 1, v.outer * v.channels * v.inner };
+    v = qn__scaled_view(q, v);
     for (int64_t s = 0; s < q->n_scales; s++) {
         int64_t n = v.outer * v.inner;
         double sum = 0, step;
 
         for (int64_t i = 0; i < n; i++)
             sum += fabs((double)x[index_of(v, s, i)]);
-        step = 2 * sum / (double)(n > 0 ? n : 1) / sqrt((double)qn_levels_max(&q->config.levels));
+        if (!(sum > 0))
+            return assay_fail(err, ASSAY_INVALID,
+                              "all values are 0: nothing to take the step of quantiser lsq from");
+        step = 2 * sum / (double)n / sqrt((double)qn_levels_max(&q->config.levels));
         ASSAY_TRY(qn_quant_set_scales(q, s, (float)step, (float)(1 / step), err));
     }
     qn_quant_uniform(q);

@@ -74,12 +74,6 @@ static void levels_sum(const struct qn_quant *q, int64_t n, const float *u, floa
         sigmoid_sum(n, u, q->b[i], t, limit, step_of(q, i), sum);
 }
 
-ASSAY__CLONES static void sigmoid_add(int64_t n, const float *restrict from, float *restrict to)
-{
-    for (int64_t j = 0; j < n; j++)
-        to[j] += from[j];
-}
-
 static void soft(const struct qn_quant *q, const struct qn_run *r, float *y)
 {
     float u[CHUNK], sum[CHUNK];
@@ -105,7 +99,7 @@ static void slopes(const struct qn_quant *q, const struct qn_run *r, int64_t n, 
     memset(total, 0, (size_t)n * sizeof *total);
     for (int i = 0; i + 1 < c->levels.n; i++) {
         sigmoid_slope(n, u, q->b[i], t, limit, step_of(q, i), beyond, one);
-        sigmoid_add(n, one, total);
+        qn__add(n, one, total);
         if (db)
             db[i] -= (double)r->alpha * (double)factor * qn__dot(n, dy, 0, one);
     }
@@ -137,6 +131,7 @@ const struct qn_quant_type qn_quant_sigmoid = {
     .name = "sigmoid",
     .trains_alpha = true,
     .trains_beta = true,
+    .trains_thresholds = true,
     .soft = soft,
     .backward = backward,
 };

@@ -2,8 +2,8 @@
 /*
  * quant_ste.c: steps in both passes; backwards they count as the identity u -> u between half a
  * step below the lowest level and half a step above the highest, and as constant beyond (Bengio et
- * al., arXiv 1308.3432; the window as DoReFa-Net's clip, arXiv 1606.06160, section 2.2). beta stays
- * as initialised; alpha is trained.
+ * al., arXiv 1308.3432). beta stays as initialised; alpha is trained. With neither trained and the
+ * window ending at the outermost levels this is the rule for activations of quant_dorefa.c.
  */
 #include "qn/quant.h"
 

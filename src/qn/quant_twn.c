@@ -36,8 +36,7 @@ static struct sum above(const float *x, struct qn_view v, int64_t channel, doubl
 
 static void prepare(struct qn_quant *q, const float *x, struct qn_view v)
 {
-    if (q->n_scales == 1)
-        v = (struct qn_view){ 1, 1, v.outer * v.channels * v.inner };
+    v = qn__scaled_view(q, v);
     for (int64_t s = 0; s < q->n_scales; s++) {
         double delta = share * above(x, v, s, -1).of / (double)(v.outer * v.inner);
         struct sum far = above(x, v, s, delta);
@@ -50,14 +49,26 @@ static void prepare(struct qn_quant *q, const float *x, struct qn_view v)
     }
 }
 
+static enum assay_status check(const struct qn_quant_config *c, struct assay_err *err)
+{
+    const struct qn_levels *l = &c->levels;
+
+    if (l->n != 3 || l->y[0] != -1 || l->y[1] != 0 || l->y[2] != 1)
+        return assay_fail(err, ASSAY_INVALID,
+                          "quantiser twn has the levels -1, 0, 1; ask for ternary");
+    return ASSAY_OK;
+}
+
+static bool from_values(const struct qn_quant_config *c)
+{
+    (void)c;
+    return true;
+}
+
 static enum assay_status start(struct qn_quant *q, const float *x, struct qn_view v,
                                struct assay_err *err)
 {
-    static const float levels[] = { -1, 0, 1 };
-
-    if (q->config.levels.n != 3 || memcmp(q->config.levels.y, levels, sizeof levels) != 0)
-        return assay_fail(err, ASSAY_INVALID,
-                          "quantiser twn has the levels -1, 0, 1; ask for ternary");
+    (void)err;
     q->b[0] = -1;
     q->b[1] = 1;
     prepare(q, x, v);
@@ -75,6 +86,8 @@ static void backward(const struct qn_quant *q, const struct qn_run *r, const flo
 
 const struct qn_quant_type qn_quant_twn = {
     .name = "twn",
+    .check = check,
+    .from_values = from_values,
     .prepare = prepare,
     .start = start,
     .backward = backward,

@@ -61,6 +61,17 @@ ASSAY__CLONES static void sums_of_squares(int64_t n, const float *restrict x, fl
         lane[l] = s[l];
 }
 
+ASSAY__CLONES static void sums_add(int64_t n, const float *restrict from, float *restrict to)
+{
+    for (int64_t j = 0; j < n; j++)
+        to[j] += from[j];
+}
+
+void qn__add(int64_t n, const float *restrict from, float *restrict to)
+{
+    sums_add(n, from, to);
+}
+
 static int64_t stretch(int64_t n, int64_t at)
 {
     return n - at < STRETCH ? n - at : STRETCH;

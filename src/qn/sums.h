@@ -11,5 +11,7 @@ double qn__sum(int64_t n, const float *x);
 double qn__dot(int64_t n, const float *x, float about, const float *y);
 /* Sum of (x - mean)^2, where mean is that of x or of more values of which x are some. */
 double qn__sum_squares(int64_t n, const float *x, double mean);
+/* to += from, value by value. */
+void qn__add(int64_t n, const float *restrict from, float *restrict to);
 
 #endif

@@ -238,13 +238,13 @@ static enum assay_status step(struct epoch *e, const struct qn_batch *b, bool *d
     ASSAY_TRY(qn_net_loss(t->net, b->labels, r->smoothing, &loss, err));
     ASSAY_TRY(qn_net_backward(t->net, &pass, err));
     if (r->clip_latent && e->kind != QN_PHASE_ACTIVATIONS)
-        qn_net_backward_weights(t->net, &pass);
+        ASSAY_TRY(qn_net_backward_weights(t->net, &pass, err));
     norm = r->clip > 0 ? qn_grad_clip(&t->optim, r->clip) : qn_grad_norm(&t->optim);
     *diverged = !isfinite(loss.loss) || !isfinite(norm);
     if (*diverged)
         return ASSAY_OK;
     if (!r->clip_latent && e->kind != QN_PHASE_ACTIVATIONS)
-        qn_net_backward_weights(t->net, &pass);
+        ASSAY_TRY(qn_net_backward_weights(t->net, &pass, err));
     e->rate = qn_phase_rate(&r->phases[e->kind],
                             (double)e->of_phase + ((double)e->batch + 0.5) / (double)e->n_batches);
     qn_optim_step(&t->optim, e->rate, qn_net_pool(t->net));
@@ -266,7 +266,8 @@ static void name_layer(struct epoch *e, const struct qn_batch *b, struct assay_e
     pass.check = true;
     if (!qn_net_forward(e->t->net, &pass, b->x, b->n, err) &&
         !qn_net_loss(e->t->net, b->labels, e->t->recipe.smoothing, &loss, err) &&
-        !qn_net_backward(e->t->net, &pass, err))
+        !qn_net_backward(e->t->net, &pass, err) &&
+        !qn_net_backward_weights(e->t->net, &pass, err))
         assay_fail(err, ASSAY_INVALID, "the loss or the length of the gradients is not finite");
     assay_wrap(err, ASSAY_INVALID, "epoch %lld, batch %lld", (long long)(e->t->epoch + 1),
                (long long)(e->batch + 1));

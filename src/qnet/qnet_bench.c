@@ -76,7 +76,7 @@ static enum assay_status step(struct bench *b, const float *x, const int32_t *la
     before = b->times.last - before;
     ASSAY_TRY(qn_net_backward(b->net, &pass, err));
     b->times.last = assay__now_s();
-    qn_net_backward_weights(b->net, &pass);
+    ASSAY_TRY(qn_net_backward_weights(b->net, &pass, err));
     qn_grad_clip(&b->optim, 5);
     qn_optim_step(&b->optim, 1e-6, qn_net_pool(b->net));
     b->times.rest = fmin(b->times.rest, assay__now_s() - b->times.last + before);

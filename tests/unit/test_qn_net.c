@@ -113,7 +113,7 @@ static void gradients(struct bench *b)
 
     loss(b);
     T_OK(qn_net_backward(b->net, &b->pass, &err));
-    qn_net_backward_weights(b->net, &b->pass);
+    T_OK(qn_net_backward_weights(b->net, &b->pass, &err));
 }
 
 static struct qn_net_options quantised_options(bool per_channel, int n_threads)

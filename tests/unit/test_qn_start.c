@@ -224,6 +224,7 @@ static void refused(void **state)
 {
     static const float zero[4] = { 0 }, bad[2] = { 1, NAN };
     struct qn_start s = qn_start_default(1);
+    struct qn_quant_config c = qn_quant_config_default(&qn_quant_twn);
     struct assay_arena arena = { 0 };
     struct qn_quant q = make(&arena, &qn_quant_sigmoid, "pm4", false, 1);
     struct assay_err err = { "" };
@@ -236,9 +237,16 @@ static void refused(void **state)
     assert_int_equal(qn_quant_start(&q, bad, line(0), &s, &arena, &err), ASSAY_INVALID);
     s.quantile = 0;
     assert_int_equal(qn_quant_start(&q, bad, line(1), &s, &arena, &err), ASSAY_INVALID);
-    q = make(&arena, &qn_quant_twn, "pm2", false, 1);
+    T_OK(qn_levels_parse(&c.levels, "pm2", &err));
+    assert_int_equal(qn_quant_init(&q, &c, 1, &arena, &err), ASSAY_INVALID);
+    c = qn_quant_config_default(&qn_quant_lsq);
+    T_OK(qn_levels_parse(&c.levels, "u2", &err));
+    c.learn_thresholds = true;
+    assert_int_equal(qn_quant_init(&q, &c, 1, &arena, &err), ASSAY_INVALID);
     s.quantile = 1;
-    assert_int_equal(qn_quant_start(&q, bad, line(1), &s, &arena, &err), ASSAY_INVALID);
+    q = make(&arena, &qn_quant_lsq, "u2", false, 1);
+    assert_int_equal(qn_quant_start(&q, zero, line(4), &s, &arena, &err), ASSAY_INVALID);
+    assert_non_null(strstr(err.text, "all values are 0"));
     assay_arena_release(&arena);
 }
 
