@@ -22,9 +22,9 @@ enum qn_part { QN_TRAIN, QN_TEST };
 enum { QN_MAX_CLASSES = 65536, QN_MAX_SIDE = 16384 };
 
 struct qn_data_info {
-    const char *kind;      /* "idx", "cifar10", "cifar100", "folder" */
-    struct qn_shape shape; /* of each picture; h = w = 0: they differ */
-    int64_t n, classes;
+    const char *kind;         /* "idx", "cifar10", "cifar100", "folder" */
+    struct qn_shape shape;    /* of each picture; h = w = 0: pictures in files, each as it is */
+    int64_t n, classes;       /* IDX: the largest label and one */
     const char *const *names; /* [classes], or NULL: classes have numbers only */
 };
 
@@ -36,9 +36,9 @@ struct qn_picture {
 };
 
 struct qn_data_options {
-    int64_t limit;     /* only the first so many pictures; 0: all. Of folders: spread over classes */
-    int64_t least_side; /* pictures in files: the shorter side may be decoded at a half, quarter or
-                         * eighth as long as it is at least this (JPEG can, cheaply); 0: whole */
+    int64_t limit; /* only the first so many pictures; 0: all. Of folders: spread over classes */
+    int64_t least_side; /* JPEG files are decoded at a half, a quarter or an eighth, which is
+                         * cheaper, as long as the shorter side is at least this; 0: whole */
 };
 
 struct qn_data;
@@ -48,10 +48,11 @@ struct qn_data;
  *
  *   IDX:     {train,t10k}-images-idx3-ubyte and -labels-idx1-ubyte (also with .gz, also with a dot
  *            for the dash before idx)
- *   CIFAR:   data_batch_1.bin .. data_batch_5.bin and test_batch.bin, or train.bin and test.bin (the
- *            fine labels of CIFAR-100); names from batches.meta.txt or fine_label_names.txt
- *   folder:  train/CLASS/..., and test/CLASS/... or val/CLASS/...; classes in the order of their
- *            names; files .jpg, .jpeg, .JPEG, .png in any depth, in the order of their names
+ *   CIFAR:   data_batch_1.bin .. data_batch_5.bin and test_batch.bin, or train.bin and test.bin
+ * (the fine labels of CIFAR-100); names from batches.meta.txt or fine_label_names.txt folder:
+ * train/CLASS/..., and test/CLASS/... or val/CLASS/...; the classes of both parts are those of
+ * train, in the order of their names; files .jpg, .jpeg, .png, in capitals or not, in any depth, in
+ * the order of their paths. Pictures have three channels.
  *
  * options may be NULL. ASSAY_INVALID: nothing known lies there (says what was looked for);
  * ASSAY_IO; ASSAY_PARSE: a truncated or wrong file, named, with what is wrong; ASSAY_UNSUPPORTED:
@@ -61,19 +62,22 @@ enum assay_status qn_data_open(struct qn_data **out, const char *folder, enum qn
                                const struct qn_data_options *options, struct assay_err *err);
 void qn_data_free(struct qn_data *d);
 const struct qn_data_info *qn_data_info(const struct qn_data *d);
-/* Picture i. scratch is reset first and holds what had to be decoded. ASSAY_PARSE names the file. */
+/* Picture i. scratch is reset first and holds what had to be decoded. ASSAY_PARSE names the file.
+ */
 enum assay_status qn_data_get(const struct qn_data *d, int64_t i, struct qn_picture *p,
                               struct assay_arena *scratch, struct assay_err *err);
 
-/* Mean and standard deviation of each channel over the first `most` pictures, in units of 0 .. 1;
- * a channel that does not vary has deviation 1. */
+/* Mean and standard deviation of each channel over at most `most` pictures (0: all) spread evenly
+ * over the set, in units of 0 .. 1; a channel that does not vary has deviation 1, and those past
+ * the pictures' own repeat the last. */
 struct qn_norm {
     float mean[4], sd[4];
 };
 enum assay_status qn_data_norm(const struct qn_data *d, int64_t most, struct qn_norm *norm,
                                struct assay_err *err);
 
-/* ---- making and getting data sets ------------------------------------------------------------- */
+/* ---- making and getting data sets -------------------------------------------------------------
+ */
 
 /* One data set that can be fetched or made. */
 struct qn_source {
@@ -83,9 +87,9 @@ struct qn_source {
 extern const struct qn_source qn_sources[];
 
 struct qn_fetch {
-    const char *from;  /* a package or folder that is here already; NULL: fetch it */
+    const char *from;   /* a package or folder that is here already; NULL: fetch it */
     const char *mirror; /* where packages come from; NULL: what the system's tools are set to */
-    uint64_t seed;     /* of made sets */
+    uint64_t seed;      /* of made sets */
     void (*say)(void *cookie, const char *line); /* what is being done; or NULL */
     void *cookie;
 };
