@@ -22,9 +22,9 @@ enum qn_part { QN_TRAIN, QN_TEST };
 enum { QN_MAX_CLASSES = 65536, QN_MAX_SIDE = 16384 };
 
 struct qn_data_info {
-    const char *kind;      /* "idx", "cifar10", "cifar100", "folder" */
-    struct qn_shape shape; /* of each picture; h = w = 0: they differ */
-    int64_t n, classes;
+    const char *kind;         /* "idx", "cifar10", "cifar100", "folder" */
+    struct qn_shape shape;    /* of each picture; h = w = 0: pictures in files, each as it is */
+    int64_t n, classes;       /* IDX: the largest label and one */
     const char *const *names; /* [classes], or NULL: classes have numbers only */
 };
 
@@ -37,8 +37,8 @@ struct qn_picture {
 
 struct qn_data_options {
     int64_t limit; /* only the first so many pictures; 0: all. Of folders: spread over classes */
-    int64_t least_side; /* pictures in files: the shorter side may be decoded at a half, quarter or
-                         * eighth as long as it is at least this (JPEG can, cheaply); 0: whole */
+    int64_t least_side; /* JPEG files are decoded at a half, a quarter or an eighth, which is
+                         * cheaper, as long as the shorter side is at least this; 0: whole */
 };
 
 struct qn_data;
@@ -50,8 +50,9 @@ struct qn_data;
  *            for the dash before idx)
  *   CIFAR:   data_batch_1.bin .. data_batch_5.bin and test_batch.bin, or train.bin and test.bin
  * (the fine labels of CIFAR-100); names from batches.meta.txt or fine_label_names.txt folder:
- * train/CLASS/..., and test/CLASS/... or val/CLASS/...; classes in the order of their names; files
- * .jpg, .jpeg, .JPEG, .png in any depth, in the order of their names
+ * train/CLASS/..., and test/CLASS/... or val/CLASS/...; the classes of both parts are those of
+ * train, in the order of their names; files .jpg, .jpeg, .png, in capitals or not, in any depth, in
+ * the order of their paths. Pictures have three channels.
  *
  * options may be NULL. ASSAY_INVALID: nothing known lies there (says what was looked for);
  * ASSAY_IO; ASSAY_PARSE: a truncated or wrong file, named, with what is wrong; ASSAY_UNSUPPORTED:
@@ -66,8 +67,9 @@ const struct qn_data_info *qn_data_info(const struct qn_data *d);
 enum assay_status qn_data_get(const struct qn_data *d, int64_t i, struct qn_picture *p,
                               struct assay_arena *scratch, struct assay_err *err);
 
-/* Mean and standard deviation of each channel over the first `most` pictures, in units of 0 .. 1;
- * a channel that does not vary has deviation 1. */
+/* Mean and standard deviation of each channel over at most `most` pictures (0: all) spread evenly
+ * over the set, in units of 0 .. 1; a channel that does not vary has deviation 1, and those past
+ * the pictures' own repeat the last. */
 struct qn_norm {
     float mean[4], sd[4];
 };

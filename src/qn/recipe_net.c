@@ -35,6 +35,8 @@ enum assay_status qn_recipe_net_options(const struct qn_recipe *r, struct qn_net
 {
     struct qn_start s = qn_start_default(r->seed);
 
+    o->share_weights = r->weights.shared;
+    o->share_activations = r->activations.shared;
     ASSAY_TRY(configure(&r->weights, false, "weights", &o->weights, &s, err));
     ASSAY_TRY(configure(&r->activations, true, "activations", &o->activations, &s, err));
     ASSAY_TRY(configure(&r->first, false, "first", &o->first, &s, err));
