@@ -28,6 +28,7 @@ struct owner {
     int layer;
     const char *name, *prefix; /* "conv2" and "weight_quant." */
     const struct qn_quant *quant;
+    bool of_activations;
 };
 
 static bool is_trained(const struct owner *o, enum qn_role role)
@@ -59,7 +60,11 @@ static enum assay_status add_param(struct qn_net *net, const struct owner *o,
     struct qn_param *p = &net->params[net->n_params++];
     int len;
 
-    *p = (struct qn_param){ .role = d->role, .layer = o->layer, .rank = d->rank, .n = 1 };
+    *p = (struct qn_param){ .role = d->role,
+                            .layer = o->layer,
+                            .rank = d->rank,
+                            .n = 1,
+                            .of_activations = o->of_activations };
     len = snprintf(p->name, sizeof p->name, "%s.%s%s", o->name, o->prefix, d->suffix);
     if (len < 0 || (size_t)len >= sizeof p->name)
         return assay_fail(err, ASSAY_INVALID, "the name of layer '%s' is too long; shorten it",
@@ -181,7 +186,7 @@ static enum assay_status add_layer(struct qn_net *net, int layer, const struct e
     const struct qn_layer *l = &net->graph->layers[layer];
     struct qn__node *node = &net->nodes[layer];
     bool activations = l->type == &qn_layer_quant;
-    struct owner o = { layer, l->name, "", NULL };
+    struct owner o = { layer, l->name, "", NULL, false };
     const struct qn_quant_config *c = NULL;
     const struct qn_shape *in[QN_MAX_INPUTS];
     struct qn_decl d[QN_MAX_LAYER_PARAMS];
@@ -206,6 +211,7 @@ static enum assay_status add_layer(struct qn_net *net, int layer, const struct e
     ASSAY_TRY(make_quant(net, layer, c, activations ? l->shape.c : d[0].dims[0], err));
     o.prefix = activations ? "" : "weight_quant.";
     o.quant = node->quant;
+    o.of_activations = activations;
     return node->shared ? ASSAY_OK : add_quant_params(net, &o, err);
 }
 
@@ -214,7 +220,7 @@ static enum assay_status add_shared(struct qn_net *net, bool activations, struct
 {
     net->shared_param[activations] = -1;
     for (int i = 0; i < net->graph->n_layers; i++) {
-        struct owner o = { 0, shared_names[activations], "", net->nodes[i].quant };
+        struct owner o = { 0, shared_names[activations], "", net->nodes[i].quant, activations };
 
         if (!qn__shares(net, i, activations))
             continue;

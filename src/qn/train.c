@@ -266,8 +266,7 @@ static void name_layer(struct epoch *e, const struct qn_batch *b, struct assay_e
     pass.check = true;
     if (!qn_net_forward(e->t->net, &pass, b->x, b->n, err) &&
         !qn_net_loss(e->t->net, b->labels, e->t->recipe.smoothing, &loss, err) &&
-        !qn_net_backward(e->t->net, &pass, err) &&
-        !qn_net_backward_weights(e->t->net, &pass, err))
+        !qn_net_backward(e->t->net, &pass, err) && !qn_net_backward_weights(e->t->net, &pass, err))
         assay_fail(err, ASSAY_INVALID, "the loss or the length of the gradients is not finite");
     assay_wrap(err, ASSAY_INVALID, "epoch %lld, batch %lld", (long long)(e->t->epoch + 1),
                (long long)(e->batch + 1));

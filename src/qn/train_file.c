@@ -249,9 +249,8 @@ static bool has_scales(const struct qn_train *t, const struct qn_bundle *b, bool
 {
     for (int i = 0; i < qn_net_n_params(t->net); i++) {
         const struct qn_param *p = qn_net_param(t->net, i);
-        bool of_activations = qn_net_is_quant(t->net, p->layer);
 
-        if (p->role >= QN_ALPHA && of_activations == activations && !qn_bundle_find(b, p->name))
+        if (p->role >= QN_ALPHA && p->of_activations == activations && !qn_bundle_find(b, p->name))
             return false;
     }
     return true;

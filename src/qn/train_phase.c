@@ -118,9 +118,8 @@ static enum assay_status start_quantisers(struct qn_train *t, enum qn_phase_kind
 static double scale_of(const struct qn_train *t, enum qn_phase_kind k, const struct qn_param *p)
 {
     bool of_quantiser = p->role >= QN_ALPHA;
-    bool of_activations = qn_net_is_quant(t->net, p->layer);
 
-    if (of_quantiser && of_activations)
+    if (of_quantiser && p->of_activations)
         return activations_of(k) == QN_SOFT ? t->recipe.phases[k].scales : 0;
     if (of_quantiser)
         return weights_of(k) == QN_SOFT ? t->recipe.phases[k].scales : 0;
