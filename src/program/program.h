@@ -65,8 +65,7 @@ enum assay_status assay__program_folder(char *dir, size_t size, struct assay_err
 /* From here on SIGINT and SIGTERM set the flag; a second one ends the program. */
 const volatile int *assay__stop_on_signals(void);
 
-/* ---- one line on a terminal that is rewritten -------------------------------------------------
- */
+/* ---- one line on a terminal that is rewritten ------------------------------------------------ */
 
 struct assay__status_line {
     bool terminal;

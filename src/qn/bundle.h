@@ -77,8 +77,7 @@ enum assay_status qn_safetensors_parse(struct qn_bundle *b, const void *bytes, s
 /* Either, by what the file begins with; ASSAY_UNSUPPORTED for what PyTorch saves. */
 enum assay_status qn_bundle_read_any(struct qn_bundle *b, const char *path, struct assay_err *err);
 
-/* ---- networks ---------------------------------------------------------------------------------
- */
+/* ---- networks -------------------------------------------------------------------------------- */
 
 /* Adds all parameters of a net (trained ones, running moments, starts of scales), and the levels of
  * each quantiser as "<its name>.levels". ASSAY_INVALID (a name is taken), ASSAY_NOMEM; the bundle

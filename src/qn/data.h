@@ -76,8 +76,7 @@ struct qn_norm {
 enum assay_status qn_data_norm(const struct qn_data *d, int64_t most, struct qn_norm *norm,
                                struct assay_err *err);
 
-/* ---- making and getting data sets -------------------------------------------------------------
- */
+/* ---- making and getting data sets ------------------------------------------------------------ */
 
 /* One data set that can be fetched or made. */
 struct qn_source {

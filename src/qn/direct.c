@@ -217,8 +217,7 @@ void qn__direct_run(const struct qn_direct *d, const float *packed, const float 
     }
 }
 
-/* ---- gradient of the weights ------------------------------------------------------------------
- */
+/* ---- gradient of the weights ----------------------------------------------------------------- */
 
 /* sums[tap][o] += sum_p x[offset_tap + p] dy[p][o] for MR taps and up to NV vectors of o. */
 #define DIRECT_SUMS(name, nv)                                                        \

@@ -19,12 +19,11 @@
 
 /* In this order, each with its own random numbers for each picture and epoch. */
 struct qn_augment {
-    int64_t resize;   /* shorter side, bilinear with the picture's edges repeated; 0: as it is */
-    bool random_crop; /* out of 8 to 100 % of the area, 3:4 to 4:3, scaled to size (ImageNet's);
-                       * else the middle */
-    int64_t shift;    /* move by up to so many pixels each way, zeros (after normalisation) come
-                       * in */
-    bool flip;        /* left and right, with probability 1/2 */
+    int64_t resize;   /* the shorter side becomes this long: resample.h; 0: as it is */
+    bool random_crop; /* in the place of that and of the middle: 8 to 100 % of the area, sides 3:4
+                       * to 4:3, made as large as the shape (ImageNet's) */
+    int64_t shift; /* move by up to so many pixels each way, zeros (after normalisation) come in */
+    bool flip;     /* left and right, with probability 1/2 */
 };
 
 struct qn_feed_options {
@@ -36,7 +35,8 @@ struct qn_feed_options {
     bool shuffle;
     bool drop_last; /* no batch that is smaller than the others */
     uint64_t seed;
-    int n_workers; /* threads beside the caller; 0: batches are made when they are asked for */
+    int n_workers; /* threads beside the caller, which helps while it waits; 0: batches are made
+                    * when they are asked for */
     int n_ahead;   /* batches kept ready; at least 1 with workers */
 };
 
@@ -60,6 +60,8 @@ void qn_feed_free(struct qn_feed *f);
 int64_t qn_feed_n_batches(const struct qn_feed *f);
 /* Starts an epoch (any number; it decides order and augmentation) at a batch of it. */
 void qn_feed_start(struct qn_feed *f, uint64_t epoch, int64_t batch);
+/* A batch with a picture that cannot be read is an error, which names the picture; the call after
+ * that gives the batch after it. One thread calls. */
 enum assay_status qn_feed_next(struct qn_feed *f, struct qn_batch *b, struct assay_err *err);
 /* Seconds of all threads spent on reading, decoding and augmenting since the feed began, and
  * seconds that the caller of qn_feed_next waited. */

@@ -107,7 +107,7 @@ enum qn_role {
 struct qn_param {
     char name[QN_MAX_NAME + 16]; /* "layer1.0.conv1.weight", "conv2.weight_quant.alpha" */
     enum qn_role role;
-    int layer; /* 0, the input: of a quantiser that layers share */
+    int layer;           /* 0, the input: of a quantiser that layers share */
     bool of_activations; /* of a quantiser of activations */
     int rank;
     int64_t dims[4], n; /* n: their product */

@@ -7,8 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- values that are not finite ---------------------------------------------------------------
- */
+/* ---- values that are not finite -------------------------------------------------------------- */
 
 /* The exponent is full in infinities and NaN alone. */
 ASSAY__CLONES static uint32_t run_fullest(int64_t n, const float *restrict x)

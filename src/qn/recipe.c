@@ -81,8 +81,7 @@ const struct qn__section qn__sections[] = {
     { 0 },
 };
 
-/* ---- defaults ---------------------------------------------------------------------------------
- */
+/* ---- defaults -------------------------------------------------------------------------------- */
 
 struct qn_recipe qn_recipe_default(void)
 {
@@ -117,8 +116,7 @@ struct qn_recipe qn_recipe_default(void)
     return r;
 }
 
-/* ---- values from text -------------------------------------------------------------------------
- */
+/* ---- values from text ------------------------------------------------------------------------ */
 
 static bool number_of(const char *text, double *out)
 {
@@ -283,8 +281,7 @@ enum assay_status qn_recipe_set(struct qn_recipe *r, const char *field, const ch
     return qn__field_set(r, s, f, text, err);
 }
 
-/* ---- what fields say about each other ---------------------------------------------------------
- */
+/* ---- what fields say about each other -------------------------------------------------------- */
 
 static bool is_float(const struct qn_quantiser *q)
 {

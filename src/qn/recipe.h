@@ -20,8 +20,7 @@
 
 enum { QN_RECIPE_TEXT = 256, QN_MAX_DROPS = 8 };
 
-/* ---- phases -----------------------------------------------------------------------------------
- */
+/* ---- phases ---------------------------------------------------------------------------------- */
 
 /* In the order in which they are run; one without epochs is left out. */
 enum qn_phase_kind {
@@ -47,8 +46,7 @@ struct qn_phase {
     double scales;              /* factor on the rate of quantisers' scales and thresholds */
 };
 
-/* ---- quantisers -------------------------------------------------------------------------------
- */
+/* ---- quantisers ------------------------------------------------------------------------------ */
 
 enum qn_heat { QN_HEAT_LINEAR, QN_HEAT_EXPONENTIAL, QN_HEAT_CONSTANT };
 
@@ -66,8 +64,7 @@ struct qn_quantiser {
     double heat_growth;
 };
 
-/* ---- the whole --------------------------------------------------------------------------------
- */
+/* ---- the whole ------------------------------------------------------------------------------- */
 
 struct qn_recipe {
     uint64_t seed;
@@ -98,8 +95,7 @@ enum assay_status qn_recipe_read(struct qn_recipe *r, const json_t *object, stru
 /* All fields; the caller owns it. NULL: no memory. */
 json_t *qn_recipe_json(const struct qn_recipe *r);
 
-/* ---- what follows from it ---------------------------------------------------------------------
- */
+/* ---- what follows from it -------------------------------------------------------------------- */
 
 /* Phases with epochs, in order: how many, and the kind of the i-th. */
 int qn_recipe_n_phases(const struct qn_recipe *r);

@@ -6,8 +6,7 @@
 
 #include <string.h>
 
-/* ---- reading ----------------------------------------------------------------------------------
- */
+/* ---- reading --------------------------------------------------------------------------------- */
 
 /* The text that qn_recipe_set() would take for a value; a list with commas. */
 static bool text_of(const json_t *v, struct assay_text *t)
@@ -101,8 +100,7 @@ enum assay_status qn_recipe_read(struct qn_recipe *r, const json_t *object, stru
     return ASSAY_OK;
 }
 
-/* ---- writing ----------------------------------------------------------------------------------
- */
+/* ---- writing --------------------------------------------------------------------------------- */
 
 static json_t *word_json(const char *words, int i)
 {

@@ -9,8 +9,7 @@
 
 enum { NORM_PICTURES = 10000, DEFAULT_SIZE = 224 };
 
-/* ---- setting up -------------------------------------------------------------------------------
- */
+/* ---- setting up ------------------------------------------------------------------------------ */
 
 static struct qn_shape shape_of(const struct qn_recipe *r, const struct qn_data_info *info)
 {
@@ -178,8 +177,7 @@ bool qn_train_done(const struct qn_train *t)
     return t->epoch >= t->n_epochs;
 }
 
-/* ---- an epoch ---------------------------------------------------------------------------------
- */
+/* ---- an epoch -------------------------------------------------------------------------------- */
 
 struct epoch {
     struct qn_train *t;
@@ -296,8 +294,7 @@ static enum assay_status learn(struct epoch *e, enum qn_train_end *end, struct a
     }
 }
 
-/* ---- looking at what has been learned ---------------------------------------------------------
- */
+/* ---- looking at what has been learned -------------------------------------------------------- */
 
 static enum assay_status test(struct epoch *e, struct qn_epoch *row, struct assay_err *err)
 {

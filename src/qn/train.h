@@ -76,8 +76,7 @@ bool qn_train_done(const struct qn_train *t);
 enum assay_status qn_train_save(struct qn_train *t, const char *path, struct assay_err *err);
 enum assay_status qn_train_save_model(struct qn_train *t, const char *path, struct assay_err *err);
 
-/* ---- models -----------------------------------------------------------------------------------
- */
+/* ---- models ---------------------------------------------------------------------------------- */
 
 /* A trained net as a file holds it. */
 struct qn_model {
@@ -92,8 +91,7 @@ enum assay_status qn_model_open(struct qn_model *m, const struct qn_bundle *b, i
                                 int n_threads, struct assay_err *err);
 void qn_model_release(struct qn_model *m);
 
-/* ---- evaluation -------------------------------------------------------------------------------
- */
+/* ---- evaluation ------------------------------------------------------------------------------ */
 
 struct qn_eval {
     double loss, accuracy;

@@ -11,8 +11,7 @@
 enum { FORMAT = 1 };
 static const char memory_name[] = "optimiser.memory";
 
-/* ---- writing ----------------------------------------------------------------------------------
- */
+/* ---- writing --------------------------------------------------------------------------------- */
 
 static json_t *norm_json(const struct qn_norm *norm)
 {
@@ -97,8 +96,7 @@ enum assay_status qn_train_save_model(struct qn_train *t, const char *path, stru
     return save(t, "model", path, err);
 }
 
-/* ---- reading ----------------------------------------------------------------------------------
- */
+/* ---- reading --------------------------------------------------------------------------------- */
 
 static enum assay_status read_about(const struct qn_bundle *b, json_t **about,
                                     struct assay_err *err)
@@ -164,8 +162,7 @@ static enum assay_status read_history(const json_t *about, struct qn_history *h,
     return st;
 }
 
-/* ---- going on ---------------------------------------------------------------------------------
- */
+/* ---- going on -------------------------------------------------------------------------------- */
 
 static enum assay_status same(const json_t *about, const char *key, json_t *mine,
                               struct assay_err *err)
@@ -264,8 +261,7 @@ enum assay_status qn_train_load_weights(struct qn_train *t, const struct qn_bund
     return ASSAY_OK;
 }
 
-/* ---- models -----------------------------------------------------------------------------------
- */
+/* ---- models ---------------------------------------------------------------------------------- */
 
 static bool is_on(const struct qn_quantiser *q)
 {

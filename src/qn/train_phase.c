@@ -14,8 +14,7 @@ static bool is_float(const struct qn_quantiser *q)
     return !strcmp(q->kind, "float");
 }
 
-/* ---- passes -----------------------------------------------------------------------------------
- */
+/* ---- passes ---------------------------------------------------------------------------------- */
 
 static enum qn_quant_mode weights_of(enum qn_phase_kind k)
 {
@@ -50,8 +49,7 @@ struct qn_pass qn__test_pass(const struct qn_train *t, enum qn_phase_kind k, boo
     return p;
 }
 
-/* ---- quantisers -------------------------------------------------------------------------------
- */
+/* ---- quantisers ------------------------------------------------------------------------------ */
 
 /* The first pictures of an epoch of their own, as one block. */
 static enum assay_status draw(struct qn_train *t, struct assay_arena *arena, float **x, int64_t *n,
@@ -112,8 +110,7 @@ static enum assay_status start_quantisers(struct qn_train *t, enum qn_phase_kind
     return ASSAY_OK;
 }
 
-/* ---- what moves -------------------------------------------------------------------------------
- */
+/* ---- what moves ------------------------------------------------------------------------------ */
 
 static double scale_of(const struct qn_train *t, enum qn_phase_kind k, const struct qn_param *p)
 {
@@ -146,8 +143,7 @@ enum assay_status qn__train_enter(struct qn_train *t, struct assay_err *err)
     return ASSAY_OK;
 }
 
-/* ---- how often levels are taken ---------------------------------------------------------------
- */
+/* ---- how often levels are taken -------------------------------------------------------------- */
 
 static enum assay_status count(struct qn_train *t, int layer, const float *x, struct qn_view v,
                                struct assay_arena *arena, struct qn_usage *u, struct assay_err *err)

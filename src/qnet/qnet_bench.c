@@ -29,8 +29,7 @@ static const struct assay__usage usage = {
                "qnet bench resnet18 --data pictures --size 224 --batch 32",
 };
 
-/* ---- times ------------------------------------------------------------------------------------
- */
+/* ---- times ----------------------------------------------------------------------------------- */
 
 struct times {
     double last, *layer[2]; /* the least of all rounds, forward and backward, seconds */
@@ -85,8 +84,7 @@ static enum assay_status step(struct bench *b, const float *x, const int32_t *la
     return ASSAY_OK;
 }
 
-/* ---- where batches come from ------------------------------------------------------------------
- */
+/* ---- where batches come from ----------------------------------------------------------------- */
 
 static enum assay_status steps_of_noise(struct bench *b, struct assay_err *err)
 {
@@ -133,8 +131,7 @@ static enum assay_status steps_of_data(struct bench *b, struct assay_err *err)
     return ASSAY_OK;
 }
 
-/* ---- setting up -------------------------------------------------------------------------------
- */
+/* ---- setting up ------------------------------------------------------------------------------ */
 
 static enum assay_status quantiser(const char *levels, struct qn_quant_config *c, bool activations,
                                    struct assay_err *err)
@@ -207,8 +204,7 @@ static void release(struct bench *b)
     assay_arena_release(&b->arena);
 }
 
-/* ---- report -----------------------------------------------------------------------------------
- */
+/* ---- report ---------------------------------------------------------------------------------- */
 
 struct kind {
     const char *name;

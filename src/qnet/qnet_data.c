@@ -27,8 +27,7 @@ static const struct assay__usage usage = {
                "qnet data show fashion",
 };
 
-/* ---- list -------------------------------------------------------------------------------------
- */
+/* ---- list ------------------------------------------------------------------------------------ */
 
 static int list(const struct choice *c)
 {
@@ -50,8 +49,7 @@ static int list(const struct choice *c)
     return assay__put_text("data", c->json, &t);
 }
 
-/* ---- fetch ------------------------------------------------------------------------------------
- */
+/* ---- fetch ----------------------------------------------------------------------------------- */
 
 static void say(void *cookie, const char *line)
 {
@@ -71,8 +69,7 @@ static int fetch(const struct choice *c, const char *name, const char *folder)
     return st ? assay__failure("data", st, &err) : ASSAY__EXIT_PASSED;
 }
 
-/* ---- show -------------------------------------------------------------------------------------
- */
+/* ---- show ------------------------------------------------------------------------------------ */
 
 static void put_text(struct assay_text *t, const char *part, const struct qn_data_info *info,
                      const struct qn_norm *norm)

@@ -25,8 +25,7 @@ static const struct assay__usage usage = {
                "qnet inspect resnet18.safetensors --arrays",
 };
 
-/* ---- arrays -----------------------------------------------------------------------------------
- */
+/* ---- arrays ---------------------------------------------------------------------------------- */
 
 static void put_dims(struct assay_text *t, const struct qn_entry *e, const char *between)
 {
@@ -69,8 +68,7 @@ static size_t bytes_of(const struct qn_bundle *b)
     return n;
 }
 
-/* ---- models -----------------------------------------------------------------------------------
- */
+/* ---- models ---------------------------------------------------------------------------------- */
 
 /* Shares of the levels that a layer's weights take; false: none, or of activations. */
 static enum assay_status count_levels(struct qn_model *m, int layer, double *share, bool *counted,
@@ -169,8 +167,7 @@ static enum assay_status put_model(struct assay_text *t, struct qn_model *m, str
     return ASSAY_OK;
 }
 
-/* ---- the whole --------------------------------------------------------------------------------
- */
+/* ---- the whole ------------------------------------------------------------------------------- */
 
 static enum assay_status put_text(struct assay_text *t, const struct choice *c,
                                   const struct qn_bundle *b, struct assay_err *err)

@@ -41,8 +41,7 @@ static const struct assay__usage usage = {
                "qnet train fashion --out run --resume",
 };
 
-/* ---- the recipe -------------------------------------------------------------------------------
- */
+/* ---- the recipe ------------------------------------------------------------------------------ */
 
 static const char *const methods[] = { "sigmoid", "ste", "dorefa", "lsq", "twn" };
 static const char *const presets[] = { "default", "paper", "released" };
@@ -134,8 +133,7 @@ static enum assay_status make_recipe(struct qn_recipe *r, const struct choice *c
     return qn_recipe_check(r, err);
 }
 
-/* ---- a run ------------------------------------------------------------------------------------
- */
+/* ---- a run ----------------------------------------------------------------------------------- */
 
 struct run {
     const struct choice *choice;
@@ -270,8 +268,7 @@ static enum assay_status set_up(struct run *r, const char *checkpoint, struct as
     return qn_train_save(r->train, checkpoint, err);
 }
 
-/* ---- what is shown ----------------------------------------------------------------------------
- */
+/* ---- what is shown --------------------------------------------------------------------------- */
 
 static void progress(void *cookie, const struct qn_train_progress *p)
 {
@@ -346,8 +343,7 @@ static int print_epoch(const struct run *r)
     return code;
 }
 
-/* ---- the files of a run -----------------------------------------------------------------------
- */
+/* ---- the files of a run ---------------------------------------------------------------------- */
 
 typedef void (*put_fn)(const struct qn_history *h, struct assay_text *t);
 
@@ -392,8 +388,7 @@ static int finish(struct run *r)
     return assay__put_text("train", r->choice->json, &t);
 }
 
-/* ---- the loop ---------------------------------------------------------------------------------
- */
+/* ---- the loop -------------------------------------------------------------------------------- */
 
 static int give_up(struct run *r, enum qn_train_end end, const struct assay_err *err)
 {
