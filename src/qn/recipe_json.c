@@ -91,6 +91,8 @@ enum assay_status qn_recipe_read(struct qn_recipe *r, const json_t *object, stru
                           assay__json_type_text(object));
     json_object_foreach((json_t *)(uintptr_t)object, key, v)
     {
+        if (!strcmp(key, "about") && json_is_string(v))
+            continue;
         if (json_is_object(v))
             ASSAY_TRY(read_section(&with, key, v, err));
         else

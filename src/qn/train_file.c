@@ -24,7 +24,16 @@ static json_t *norm_json(const struct qn_norm *norm)
     return json_pack("{s:o, s:o}", "mean", mean, "sd", sd);
 }
 
-static json_t *history_json(const struct qn_history *h)
+static void forget_times(json_t *history)
+{
+    json_t *epochs = json_object_get(history, "epochs"), *e;
+    size_t i;
+
+    json_array_foreach(epochs, i, e) json_object_set_new(e, "took_s", json_null());
+}
+
+/* A model has the same bytes whenever it is made the same way: it knows nothing of times. */
+static json_t *history_json(const struct qn_history *h, bool times)
 {
     struct assay_text t = { 0 };
     json_t *out = NULL;
@@ -33,6 +42,8 @@ static json_t *history_json(const struct qn_history *h)
     if (!t.failed && assay__json_parse(&out, t.data, t.len, NULL))
         out = NULL;
     assay_text_release(&t);
+    if (!times)
+        forget_times(out);
     return out;
 }
 
@@ -43,13 +54,14 @@ static json_t *about_json(const struct qn_train *t, const char *kind)
 
     if (assay__json_parse(&net, t->setup.net_text, t->setup.net_len, NULL))
         return NULL;
-    return json_pack(
-        "{s:i, s:s, s:o, s:[I,I,I], s:I, s:o, s:o, s:I, s:I, s:b, s:b, s:o}", "format", FORMAT,
-        "kind", kind, "net", net, "input", (json_int_t)in->c, (json_int_t)in->h, (json_int_t)in->w,
-        "classes", (json_int_t)qn_net_classes(t->net), "recipe", qn_recipe_json(&t->recipe), "norm",
-        norm_json(&t->norm), "epoch", (json_int_t)t->epoch, "steps", (json_int_t)t->n_steps,
-        "weights_started", (int)t->weights_started, "activations_started",
-        (int)t->activations_started, "history", history_json(&t->history));
+    return json_pack("{s:i, s:s, s:o, s:[I,I,I], s:I, s:o, s:o, s:I, s:I, s:b, s:b, s:o}", "format",
+                     FORMAT, "kind", kind, "net", net, "input", (json_int_t)in->c,
+                     (json_int_t)in->h, (json_int_t)in->w, "classes",
+                     (json_int_t)qn_net_classes(t->net), "recipe", qn_recipe_json(&t->recipe),
+                     "norm", norm_json(&t->norm), "epoch", (json_int_t)t->epoch, "steps",
+                     (json_int_t)t->n_steps, "weights_started", (int)t->weights_started,
+                     "activations_started", (int)t->activations_started, "history",
+                     history_json(&t->history, !strcmp(kind, "checkpoint")));
 }
 
 static enum assay_status set_about(const struct qn_train *t, const char *kind, struct qn_bundle *b,
@@ -164,7 +176,7 @@ static enum assay_status read_history(const json_t *about, struct qn_history *h,
 
 /* ---- going on -------------------------------------------------------------------------------- */
 
-static enum assay_status same(const json_t *about, const char *key, json_t *mine,
+static enum assay_status same(const json_t *about, const char *key, json_t *mine, const char *what,
                               struct assay_err *err)
 {
     bool equal = mine && json_equal(json_object_get(about, key), mine);
@@ -173,9 +185,8 @@ static enum assay_status same(const json_t *about, const char *key, json_t *mine
     if (equal)
         return ASSAY_OK;
     return assay_fail(err, ASSAY_INVALID,
-                      "the checkpoint is of another run: its %s differs from what is asked for; "
-                      "start a new one in another folder",
-                      key);
+                      "the checkpoint is of another run: %s; start a new one in another folder",
+                      what);
 }
 
 static enum assay_status check_same(const struct qn_train *t, const json_t *about,
@@ -184,9 +195,10 @@ static enum assay_status check_same(const struct qn_train *t, const json_t *abou
     json_t *net = NULL;
 
     ASSAY_TRY(assay__json_parse(&net, t->setup.net_text, t->setup.net_len, err));
-    ASSAY_TRY(same(about, "net", net, err));
-    ASSAY_TRY(same(about, "recipe", qn_recipe_json(&t->recipe), err));
-    return same(about, "norm", norm_json(&t->norm), err);
+    ASSAY_TRY(same(about, "net", net, "its net is another", err));
+    ASSAY_TRY(same(about, "recipe", qn_recipe_json(&t->recipe), "its recipe is another", err));
+    return same(about, "norm", norm_json(&t->norm), "mean and deviation of its pictures differ",
+                err);
 }
 
 static enum assay_status load_optimiser(struct qn_train *t, const struct qn_bundle *b,
@@ -241,23 +253,94 @@ enum assay_status qn_train_from(struct qn_train *t, const struct qn_bundle *chec
     return st;
 }
 
-/* A net whose weights have been quantised already, as this recipe does it, goes on from there. */
-static bool has_scales(const struct qn_train *t, const struct qn_bundle *b, bool activations)
+/* ---- starting from weights ------------------------------------------------------------------- */
+
+static bool about_says(const struct qn_bundle *b, const char *key)
 {
+    json_t *about;
+    bool says;
+
+    if (!b->about || assay__json_parse(&about, b->about, strlen(b->about), NULL))
+        return false;
+    says = json_is_true(json_object_get(about, key));
+    json_decref(about);
+    return says;
+}
+
+static bool same_levels(const struct qn_bundle *b, const char *quantiser, int len,
+                        const struct qn_levels *l)
+{
+    char name[QN_MAX_ENTRY_NAME];
+    const struct qn_entry *e;
+
+    snprintf(name, sizeof name, "%.*s.levels", len, quantiser);
+    e = qn_bundle_find(b, name);
+    return e && e->type == QN_F32 && e->n == l->n &&
+           !memcmp(e->data, l->y, (size_t)l->n * sizeof *l->y);
+}
+
+/* Whether all of a net's quantisers are in the bundle, set up, with the levels that they have here.
+ */
+static bool has_quantisers(const struct qn_train *t, const struct qn_bundle *b, bool activations)
+{
+    if (!about_says(b, activations ? "activations_started" : "weights_started"))
+        return false;
     for (int i = 0; i < qn_net_n_params(t->net); i++) {
         const struct qn_param *p = qn_net_param(t->net, i);
+        const struct qn_entry *e = qn_bundle_find(b, p->name);
 
-        if (p->role >= QN_ALPHA && p->of_activations == activations && !qn_bundle_find(b, p->name))
+        if (p->role >= QN_ALPHA && p->of_activations == activations &&
+            (!e || e->type != QN_F32 || e->n != p->n))
+            return false;
+    }
+    for (int i = 0; i < qn_net_n_params(t->net); i++) {
+        const struct qn_param *p = qn_net_param(t->net, i);
+        int layer = 0;
+
+        if (p->role != QN_ALPHA || p->of_activations != activations)
+            continue;
+        while (!qn_net_quant(t->net, layer) || qn_net_quant(t->net, layer)->alpha.raw != p->v)
+            layer++;
+        if (!same_levels(b, p->name, (int)(strrchr(p->name, '.') - p->name),
+                         &qn_net_quant(t->net, layer)->config.levels))
             return false;
     }
     return true;
 }
 
+/* Those of weights, and where wanted of activations, over what the net has. */
+static enum assay_status load_quantisers(struct qn_train *t, const struct qn_bundle *b,
+                                         bool activations, struct assay_err *err)
+{
+    struct qn_bundle with = { 0 };
+    enum assay_status st = qn_net_save(t->net, &with, err);
+
+    for (int i = 0; !st && i < qn_net_n_params(t->net); i++) {
+        const struct qn_param *p = qn_net_param(t->net, i);
+
+        if (p->role >= QN_ALPHA && (activations || !p->of_activations))
+            memcpy(qn_bundle_find(&with, p->name)->data, qn_bundle_find(b, p->name)->data,
+                   (size_t)p->n * sizeof *p->v);
+    }
+    if (!st)
+        st = qn_net_load(t->net, &with, QN_LOAD_STRICT, NULL, err);
+    qn_bundle_release(&with);
+    return st;
+}
+
 enum assay_status qn_train_load_weights(struct qn_train *t, const struct qn_bundle *b,
                                         struct qn_load_report *report, struct assay_err *err)
 {
+    const struct qn_phase *p = t->recipe.phases;
+    bool weights =
+        !p[QN_PHASE_FLOAT].epochs && !p[QN_PHASE_WEIGHTS].epochs && has_quantisers(t, b, false);
+    bool activations = weights && !p[QN_PHASE_ACTIVATIONS].epochs && has_quantisers(t, b, true);
+
     ASSAY_TRY(qn_net_load(t->net, b, QN_LOAD_FLOAT, report, err));
-    t->weights_started = !t->recipe.phases[QN_PHASE_WEIGHTS].epochs && has_scales(t, b, false);
+    if (weights)
+        ASSAY_TRY(load_quantisers(t, b, activations, err));
+    t->weights_started = weights;
+    t->activations_started = activations;
     return ASSAY_OK;
 }
 
