@@ -22,8 +22,8 @@ static const struct assay__usage usage = {
         "Trains a network on a data set (a folder, see `qnet data`) and keeps everything in the\n"
         "folder --out: checkpoint.qn after each epoch, model.qn, history.json and report.html\n"
         "with the curves. With --weights or --activations a float network is trained first (or\n"
-        "read with --from), then quantised. FIELD=VALUE sets any field of the recipe; what comes\n"
-        "later on the command line wins over --recipe and the short options.",
+        "read with --from), then quantised. FIELD=VALUE sets any field of the recipe\n"
+        "(docs/qnet-recipes.md) and wins over options; these win over --recipe.",
     .exits = "0 trained, 1 the training diverged (the last checkpoint stays), 2 wrong usage,\n"
              "3 interrupted (go on with --resume), or our own fault",
     .example = "qnet train fashion --weights ternary --out run\n"
@@ -429,7 +429,8 @@ static int run_train(int argc, char **argv)
           .given = &c.epochs_given, .min = 1, .max = 100000 },
         { "from", 0, ASSAY__OPT_STRING, &c.from, "FILE",
           .help = "start from these weights (.qn, .safetensors) without a float phase" },
-        { "recipe", 0, ASSAY__OPT_STRING, &c.recipe, "RECIPE", .help = "a JSON object of fields" },
+        { "recipe", 0, ASSAY__OPT_STRING, &c.recipe, "RECIPE",
+          .help = "many fields at once: paper, released or a JSON file" },
         { "seed", 's', ASSAY__OPT_U64, &c.seed, "N", .help = "of everything random (default 1)",
           .given = &c.seed_given },
         { "resume", 0, ASSAY__OPT_FLAG, &c.resume, NULL,

@@ -52,7 +52,7 @@ toy "weights.kind: 'twn ': one of float|sigmoid" --weights ternary weights.kind=
 echo '{ "nosuch": 1 }' >r.json
 toy "r.json: no field 'nosuch' in a recipe" --recipe ./r.json
 echo '{ "weights": { "levels": 3 }, "batch": [1] }' >r.json
-toy "r.json: field 'batch': not a array" --recipe ./r.json
+toy "r.json: field 'batch': one value expected, got array" --recipe ./r.json
 
 # runs that are there, or not
 bad "no run to go on with: there is no out/checkpoint.qn; without --resume one begins" toy --out out --resume
