@@ -167,13 +167,14 @@ static void links(void **state)
 static void deep(void **state)
 {
     char name[256] = "train/a";
+    size_t n = strlen(name);
     struct t_folder f;
 
     (void)state;
     make(&f);
     for (int i = 0; i < 40; i++)
-        strcat(name, "/d");
-    strcat(name, "/1.png");
+        n += (size_t)snprintf(name + n, sizeof name - n, "/d");
+    snprintf(name + n, sizeof name - n, "/1.png");
     put(&f, name, 1, 1);
     refused(&f, QN_TRAIN, ASSAY_INVALID, "folders are more than 32 deep");
     t_folder_remove(&f);
