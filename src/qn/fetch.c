@@ -11,6 +11,8 @@
 #include <ftw.h>
 #include <sha2.h>
 #include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>

@@ -28,10 +28,14 @@ enum {
 };
 
 static const struct qn__fetched files[] = {
-    { "data_batch_1.bin", "?" }, { "data_batch_2.bin", "?" },
-    { "data_batch_3.bin", "?" }, { "data_batch_4.bin", "?" },
-    { "data_batch_5.bin", "?" }, { "test_batch.bin", "?" },
-    { "batches.meta.txt", "?" }, { 0 },
+    { "data_batch_1.bin", "4eabb43b9eaf9d3a0648b006110b65ea6608b8acbd53baa19fc851b9f57d66cb" },
+    { "data_batch_2.bin", "a0941b77ce58969f75f05972b1d92fa3f15c54c05cb5d6bc436bc354267a620b" },
+    { "data_batch_3.bin", "5efdc637671b05a8262090f09351fcce401dd9be756b5d59bad68a6a5633be57" },
+    { "data_batch_4.bin", "c99bc0493225724fc309392d82dbe5b3e85372ad56878cf59994169b22ff429e" },
+    { "data_batch_5.bin", "b70ef2697f70dfa07758da381958102815228ac1a726a717b058dea77fe7ce67" },
+    { "test_batch.bin", "4fd5f031c06ce5a4c1d276fd43729386cf044ba1d927b8cb9ddaf3e4083ec8eb" },
+    { "batches.meta.txt", "7427877c40fb0361401248f9c96abe6117396bc6ab16811b5b1706274c02443e" },
+    { 0 },
 };
 
 /* ---- textures -------------------------------------------------------------------------------- */

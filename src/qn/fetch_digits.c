@@ -6,15 +6,20 @@
  */
 #include "qn/fetch.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum { N = 1797, N_TRAIN = 1437, SIDE = 8, PIXELS = SIDE * SIDE, HEAD = 16, LABELS_HEAD = 8 };
 
 static const struct qn__fetched files[] = {
-    { "train-images-idx3-ubyte", "?" },
-    { "train-labels-idx1-ubyte", "?" },
-    { "t10k-images-idx3-ubyte", "?" },
-    { "t10k-labels-idx1-ubyte", "?" },
+    { "train-images-idx3-ubyte",
+      "1192d80fb13b41bd405974e7276f8c82d0b32e4f26b229444c27b9e486971746" },
+    { "train-labels-idx1-ubyte",
+      "f8a600b73e2c056aa42316260206e6643bd33e96bd71cfb8e32b94f76fac4f93" },
+    { "t10k-images-idx3-ubyte",
+      "80510fc9162448f4c8666335357ea127bd14ff20c9a09e20a09f3b8d96ef1ca3" },
+    { "t10k-labels-idx1-ubyte",
+      "cf2c8a23974df0c99eb3f36ff34c02acb9be1c84aca7280211ef04bea1135360" },
     { 0 },
 };
 static const struct qn__package package = {

@@ -5,6 +5,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -176,4 +177,17 @@ enum assay_status qn__walk(struct qn__paths *p, const char *folder, bool (*takes
 enum assay_status qn__list_folders(struct qn__paths *p, const char *folder, struct assay_err *err)
 {
     return walk(p, folder, NULL, err);
+}
+
+bool qn__has_folders(const char *folder)
+{
+    DIR *d = opendir(folder);
+    const struct dirent *e;
+    bool some = false;
+
+    while (d && !some && (e = readdir(d)) != NULL)
+        some = e->d_name[0] != '.' && S_ISDIR(mode_at(dirfd(d), e));
+    if (d)
+        closedir(d);
+    return some;
 }
