@@ -213,7 +213,9 @@ static bool set_value(const struct qn__field *f, char *base, const char *text)
         *(bool *)(void *)at = *text == 't';
         return true;
     case QN__TEXT:
-        return snprintf(at, QN_RECIPE_TEXT, "%.*s", QN_RECIPE_TEXT - 1, text) == (int)strlen(text);
+        if (strlen(text) < QN_RECIPE_TEXT)
+            memcpy(at, text, strlen(text) + 1);
+        return strlen(text) < QN_RECIPE_TEXT;
     case QN__CHOICE_TEXT:
         if (word >= 0)
             snprintf(at, QN__WORD, "%s", text);

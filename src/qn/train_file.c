@@ -362,7 +362,11 @@ static enum assay_status read_size(const json_t *about, struct qn_graph_size *si
         if (!assay__json_as_int(json_array_get(list, i), &v[i]) || v[i] < 1)
             return assay_fail(err, ASSAY_PARSE, "about: field 'input': three sizes expected");
     size->input = (struct qn_shape){ v[0], v[1], v[2] };
-    return assay__json_int(about, "about", "classes", &size->classes, err);
+    ASSAY_TRY(assay__json_int(about, "about", "classes", &size->classes, err));
+    if (size->classes < 1)
+        return assay_fail(err, ASSAY_PARSE, "about: field 'classes': %lld; 1 or more expected",
+                          (long long)size->classes);
+    return ASSAY_OK;
 }
 
 static enum assay_status read_net(struct qn_model *m, const json_t *about, struct assay_err *err)
