@@ -4,6 +4,7 @@
  * into files that the program under test has written.
  *
  *     qn_tool idx DIR [SEED]     400 and 200 grey pictures of 12 x 12 in 4 classes, as IDX files
+ *     qn_tool fashion DIR        400 and 200 of 28 x 28 in 10 classes: looks like Fashion-MNIST
  *     qn_tool cifar DIR          200 and 40 colour pictures of 32 x 32 in 10 classes
  *     qn_tool folder DIR         3 classes as PNG files of several sizes; exit status 77 without
  * libpng qn_tool history FILE       reads a history and says how many epochs it has qn_tool same A
@@ -22,7 +23,7 @@
 #include <png.h>
 #endif
 
-enum { SIDE = 12, MAX_SIDE = 64, SKIPPED = 77 };
+enum { MAX_SIDE = 64, SKIPPED = 77 };
 
 static uint64_t state = 1;
 
@@ -80,7 +81,7 @@ static void put_u32(FILE *f, uint32_t v)
     put(f, b, sizeof b);
 }
 
-static void put_idx(const char *dir, const char *stem, uint32_t n)
+static void put_idx(const char *dir, const char *stem, uint32_t n, int side, unsigned classes)
 {
     char name[64];
     FILE *images, *labels;
@@ -91,15 +92,15 @@ static void put_idx(const char *dir, const char *stem, uint32_t n)
     labels = create(dir, name);
     put_u32(images, 0x803);
     put_u32(images, n);
-    put_u32(images, SIDE);
-    put_u32(images, SIDE);
+    put_u32(images, (uint32_t)side);
+    put_u32(images, (uint32_t)side);
     put_u32(labels, 0x801);
     put_u32(labels, n);
     for (uint32_t i = 0; i < n; i++) {
-        uint8_t p[SIDE * SIDE], label = (uint8_t)(i % 4);
+        uint8_t p[MAX_SIDE * MAX_SIDE], label = (uint8_t)(i % classes);
 
-        draw_stripes(p, SIDE, SIDE, label);
-        put(images, p, sizeof p);
+        draw_stripes(p, side, side, label);
+        put(images, p, (size_t)side * (size_t)side);
         put(labels, &label, 1);
     }
     fclose(images);
@@ -174,9 +175,12 @@ static int make(const char *kind, const char *dir)
     mkdir(dir, 0777);
     if (!strcmp(kind, "folder"))
         return make_folder(dir);
-    if (!strcmp(kind, "idx")) {
-        put_idx(dir, "train", 400);
-        put_idx(dir, "t10k", 200);
+    if (strcmp(kind, "cifar") != 0) {
+        int side = !strcmp(kind, "idx") ? 12 : 28;
+        unsigned classes = !strcmp(kind, "idx") ? 4 : 10;
+
+        put_idx(dir, "train", 400, side, classes);
+        put_idx(dir, "t10k", 200, side, classes);
         return 0;
     }
     for (int i = 1; i <= 5; i++) {
@@ -268,7 +272,8 @@ int main(int argc, char **argv)
 
     if (argc > 3)
         state = strtoull(argv[3], NULL, 10) + 1;
-    if (!strcmp(what, "idx") || !strcmp(what, "cifar") || !strcmp(what, "folder"))
+    if (!strcmp(what, "idx") || !strcmp(what, "fashion") || !strcmp(what, "cifar") ||
+        !strcmp(what, "folder"))
         return make(what, argv[2]);
     if (!strcmp(what, "history"))
         return look_history(argv[2]);

@@ -164,7 +164,7 @@ static enum assay_status wrong(const struct qn__field *f, const char *text, stru
 static bool set_list(const struct qn__field *f, char *at, char *base, const char *text)
 {
     char word[64];
-    double v[QN_MAX_DROPS], last = -1;
+    double v[QN_MAX_DROPS] = { 0 }, last = -1;
     int n = 0;
 
     while (*text) {

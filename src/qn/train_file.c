@@ -26,10 +26,10 @@ static json_t *norm_json(const struct qn_norm *norm)
 
 static void forget_times(json_t *history)
 {
-    json_t *epochs = json_object_get(history, "epochs"), *e;
-    size_t i;
+    json_t *epochs = json_object_get(history, "epochs");
 
-    json_array_foreach(epochs, i, e) json_object_set_new(e, "took_s", json_null());
+    for (size_t i = 0; i < json_array_size(epochs); i++)
+        json_object_set_new(json_array_get(epochs, i), "took_s", json_null());
 }
 
 /* A model has the same bytes whenever it is made the same way: it knows nothing of times. */

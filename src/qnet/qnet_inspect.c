@@ -70,7 +70,7 @@ static size_t bytes_of(const struct qn_bundle *b)
 
 /* ---- models ---------------------------------------------------------------------------------- */
 
-/* Shares of the levels that a layer's weights take; false: none, or of activations. */
+/* Shares of the levels that a layer's weights take, over zeros; false: none, or of activations. */
 static enum assay_status count_levels(struct qn_model *m, int layer, double *share, bool *counted,
                                       struct assay_err *err)
 {
@@ -89,8 +89,6 @@ static enum assay_status count_levels(struct qn_model *m, int layer, double *sha
     if (!code)
         return assay_fail(err, ASSAY_NOMEM, "no memory to count levels");
     qn_quant_codes(q, w, v, code, qn_net_pool(m->net));
-    for (int i = 0; i < q->config.levels.n; i++)
-        share[i] = 0;
     for (int64_t i = 0; i < n; i++)
         share[code[i]] += 1 / (double)n;
     assay_arena_release(&arena);
@@ -112,7 +110,7 @@ static enum assay_status put_quantiser(struct assay_text *t, struct qn_model *m,
 {
     const struct qn_quant *q = qn_net_quant(m->net, layer);
     const struct qn_levels *l = &q->config.levels;
-    double share[QN_MAX_LEVELS];
+    double share[QN_MAX_LEVELS] = { 0 };
     bool counted;
 
     ASSAY_TRY(count_levels(m, layer, share, &counted, err));

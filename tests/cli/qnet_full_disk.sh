@@ -27,7 +27,7 @@ check 3 "disk/run/checkpoint.qn" train toy --out disk/run --resume --quiet
 grep -q 'No space left on device' stderr && echo "full: no space left"
 cmp disk/run/checkpoint.qn kept.qn || exit 1
 "$QNET" eval disk/run/checkpoint.qn toy >/dev/null || exit 1
-ls -A disk/run | grep tmp && exit 1
+for f in disk/run/*.tmp; do [ ! -e "$f" ] || { echo "$f is left"; exit 1; }; done
 check 3 "No space left on device" train toy --net ./toy.json --out disk/new --quiet
 [ ! -e disk/new/checkpoint.qn ] || exit 1
 check 3 "No space left on device" eval disk/run/checkpoint.qn toy --predictions disk/p.txt
@@ -43,5 +43,5 @@ cmp disk/run/checkpoint.qn kept.qn || exit 1
 
 "$QNET" train toy --out disk/run --resume --quiet || exit 1
 cmp disk/run/model.qn whole/model.qn || exit 1
-ls -A disk/run | grep tmp && exit 1
+for f in disk/run/*.tmp; do [ ! -e "$f" ] || { echo "$f is left"; exit 1; }; done
 exit 0

@@ -10,7 +10,7 @@ cmp run/history.json copy.json || exit 1
 # the page is whole: as many elements end as begin, nothing is loaded, nothing runs
 [ "$(head -c 15 run/report.html)" = '<!doctype html>' ] && tail -c 8 run/report.html | grep -q '^</html>$' || exit 1
 for e in svg g text table tr td th p h1 h2 figure style title; do
-    n=$(grep -oi "<$e[ >]" run/report.html | wc -l)
+    n=$(grep -oi "<${e}[ >]" run/report.html | wc -l)
     [ "$n" = "$(grep -oi "</$e>" run/report.html | wc -l)" ] || { echo "<$e> does not end"; exit 1; }
 done
 grep -qi '<svg' run/report.html || exit 1

@@ -63,7 +63,7 @@ static void put_part(const char *stem, int n)
         }
     }
     snprintf(name, sizeof name, "%s-images-idx3-ubyte", stem);
-    put_file(name, head, 16, images, (size_t)(n * SIDE * SIDE));
+    put_file(name, head, 16, images, (size_t)n * SIDE * SIDE);
     head[3] = 1;
     snprintf(name, sizeof name, "%s-labels-idx1-ubyte", stem);
     put_file(name, head, 8, labels, (size_t)n);
@@ -182,7 +182,7 @@ static float *snapshot(struct qn_train *t)
 
     for (int i = 0; i < qn_net_n_params(net); i++)
         n += (size_t)qn_net_param(net, i)->n;
-    all = malloc(n * sizeof *all);
+    all = malloc((n + 1) * sizeof *all);
     assert_non_null(all);
     n = 0;
     for (int i = 0; i < qn_net_n_params(net); i++) {
