@@ -68,7 +68,7 @@ enum assay_status qn_bundle_parse(struct qn_bundle *b, const void *bytes, size_t
 /* safetensors: f32, f64, i32, i64, u8 as they are, f16 and bf16 widened to f32; others are refused
  * by name (ASSAY_UNSUPPORTED). Arrays come in the order of their data, those with larger values
  * first when we wrote them. On writing, about goes into the metadata under "qnet"; on reading it
- * comes from there, and other metadata is kept in about as {"metadata": {...}}. */
+ * comes from there, and metadata without it is kept in about as {"metadata": {...}}. */
 enum assay_status qn_safetensors_write(const struct qn_bundle *b, const char *path,
                                        struct assay_err *err);
 enum assay_status qn_safetensors_read(struct qn_bundle *b, const char *path, struct assay_err *err);

@@ -323,6 +323,7 @@ static void fill_rest(struct loading *l)
 static enum assay_status check_missing(const struct loading *l, struct assay_err *err)
 {
     const struct qn_param *first = NULL;
+    char hint[QN_MAX_ENTRY_NAME + 64] = "";
     int n = 0;
 
     for (int i = 0; i < qn_net_n_params(l->net); i++)
@@ -332,12 +333,14 @@ static enum assay_status check_missing(const struct loading *l, struct assay_err
         }
     if (!first)
         return ASSAY_OK;
-    return assay_fail(
-        err, ASSAY_INVALID, "%d of %d parameters are missing, the first is '%s'%s%s%s", n,
-        qn_net_n_params(l->net), first->name,
-        of_quantiser(first->role) ? "; load it as float weights to keep the net's" : "",
-        l->b->n ? "; the first array is " : "; there are no arrays",
-        l->b->n ? l->b->entries[0].name : "");
+    if (of_quantiser(first->role))
+        snprintf(hint, sizeof hint, "; load it as float weights to keep the net's");
+    else if (!l->b->n)
+        snprintf(hint, sizeof hint, "; there are no arrays");
+    else if (!l->report.n_loaded)
+        snprintf(hint, sizeof hint, "; the first array is '%s'", l->b->entries[0].name);
+    return assay_fail(err, ASSAY_INVALID, "%d of %d parameters are missing, the first is '%s'%s", n,
+                      qn_net_n_params(l->net), first->name, hint);
 }
 
 /* ---- values ---------------------------------------------------------------------------------- */
