@@ -78,25 +78,32 @@ enum assay_status qn_data_norm(const struct qn_data *d, int64_t most, struct qn_
 
 /* ---- making and getting data sets ------------------------------------------------------------ */
 
+struct qn__recipe;
+
 /* One data set that can be fetched or made. */
 struct qn_source {
     const char *name, *about;
+    const struct qn__recipe *recipe;
 };
 /* "fashion-mnist", "mnist", "digits", "colour-mnist"; NULL-terminated by name. */
 extern const struct qn_source qn_sources[];
 
 struct qn_fetch {
     const char *from;   /* a package or folder that is here already; NULL: fetch it */
-    const char *mirror; /* where packages come from; NULL: what the system's tools are set to */
+    const char *mirror; /* the registry for npm's packages; NULL: the one that npm is set to */
     uint64_t seed;      /* of made sets */
     void (*say)(void *cookie, const char *line); /* what is being done; or NULL */
     void *cookie;
 };
 
 /*
- * Puts a data set into a folder, which is made; every file is checked against its SHA-256 before it
- * is moved there, so that the folder is whole or absent. What is there and right is kept.
- * ASSAY_INVALID: an unknown name (lists them); ASSAY_IO: says what to do by hand.
+ * Puts a data set into a folder, which is made, with those above it; every file is checked against
+ * its SHA-256 before it is moved there, so that the folder is whole or absent. What is there and
+ * right is kept, files that are wrong are replaced, others left alone. f may be NULL. One at a time
+ * for a folder. docs/qnet-data.md says where each comes from.
+ *
+ * ASSAY_INVALID: an unknown name (lists them); ASSAY_IO: says what to do by hand;
+ * ASSAY_UNSUPPORTED: this build lacks zlib.
  */
 enum assay_status qn_data_fetch(const char *name, const char *folder, const struct qn_fetch *f,
                                 struct assay_err *err);

@@ -9,6 +9,7 @@
 #include "qn/stream.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 static const uint32_t bytes_in_3 = 0x0803, bytes_in_1 = 0x0801;

@@ -5,6 +5,7 @@
 #ifdef QN_HAVE_JPEG
 
 #include <setjmp.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <jpeglib.h>

@@ -5,6 +5,8 @@
 #ifdef QN_HAVE_PNG
 
 #include <setjmp.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <png.h>

@@ -12,6 +12,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <pthread.h>
+#include <stdlib.h>
 
 enum { PIECE = 16, MAX_AHEAD = 1024, MAX_WORKERS = 1024, MAX_BATCH = 1 << 24 };
 
