@@ -189,6 +189,13 @@ static int mean_behind(const struct loading *l, const char *bias)
     return -1;
 }
 
+/* Whether a parameter is one that this way of loading does not touch. */
+static bool left_alone(const struct loading *l, const struct qn_param *p)
+{
+    return of_quantiser(p->role) &&
+           (l->how == QN_LOAD_FLOAT || (l->how == QN_LOAD_WEIGHTS && p->of_activations));
+}
+
 /* Whether a name begins as the net's do. */
 static bool is_ours(const struct loading *l, const char *name)
 {
@@ -222,7 +229,7 @@ static enum assay_status use_other(struct loading *l, const struct qn_entry *e,
         l->report.n_folded++;
         return ASSAY_OK;
     }
-    if (is_ours(l, to->name) && !(l->how == QN_LOAD_FLOAT && qn__name_is_quantiser(to->name)))
+    if (is_ours(l, to->name) && !(l->how != QN_LOAD_STRICT && qn__name_is_quantiser(to->name)))
         return assay_fail(err, ASSAY_INVALID, "'%s': the net has no '%s'", e->name, to->name);
     note_unused(l, e);
     return ASSAY_OK;
@@ -242,7 +249,7 @@ static enum assay_status check_levels(struct loading *l, const struct qn_entry *
     snprintf(name, sizeof name, "%.*salpha", (int)(strrchr(to->name, '.') + 1 - to->name),
              to->name);
     at = find_param(l, name);
-    if (at < 0 || l->how == QN_LOAD_FLOAT)
+    if (at < 0 || left_alone(l, qn_net_param(l->net, at)))
         return use_other(l, e, to, err);
     y = &qn_net_quant(l->net, qn_net_param(l->net, at)->layer)->config.levels;
     same = e->type == QN_F32 && e->n == y->n - steps;
@@ -270,7 +277,7 @@ static enum assay_status use_entries(struct loading *l, struct assay_err *err)
             ASSAY_TRY(check_levels(l, e, &to, err));
         else if (at < 0)
             ASSAY_TRY(use_other(l, e, &to, err));
-        else if (l->how == QN_LOAD_FLOAT && of_quantiser(qn_net_param(l->net, at)->role))
+        else if (left_alone(l, qn_net_param(l->net, at)))
             note_unused(l, e);
         else
             ASSAY_TRY(use_entry(l, at, e, &to, err));
@@ -301,7 +308,7 @@ static bool all_missing(const struct loading *l, int layer)
 
 static void fill_rest(struct loading *l)
 {
-    bool pass = l->how == QN_LOAD_FLOAT && l->map->lacks_batch_norm;
+    bool pass = l->how != QN_LOAD_STRICT && l->map->lacks_batch_norm;
 
     for (int i = 0; i < qn_net_n_params(l->net); i++) {
         const struct qn_param *p = qn_net_param(l->net, i);
@@ -309,7 +316,7 @@ static void fill_rest(struct loading *l)
 
         if (f->from != NOTHING)
             continue;
-        if (of_quantiser(p->role) && l->how == QN_LOAD_FLOAT) {
+        if (left_alone(l, p)) {
             f->from = KEPT;
         } else if (p->role >= QN_GAMMA && p->role <= QN_VARIANCE && pass &&
                    all_missing(l, p->layer)) {

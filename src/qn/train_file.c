@@ -242,12 +242,12 @@ enum assay_status qn_train_from(struct qn_train *t, const struct qn_bundle *chec
 }
 
 /* A net whose weights have been quantised already, as this recipe does it, goes on from there. */
-static bool has_scales(const struct qn_train *t, const struct qn_bundle *b, bool activations)
+static bool has_scales(const struct qn_train *t, const struct qn_bundle *b)
 {
     for (int i = 0; i < qn_net_n_params(t->net); i++) {
         const struct qn_param *p = qn_net_param(t->net, i);
 
-        if (p->role >= QN_ALPHA && p->of_activations == activations && !qn_bundle_find(b, p->name))
+        if (p->role >= QN_ALPHA && !p->of_activations && !qn_bundle_find(b, p->name))
             return false;
     }
     return true;
@@ -256,9 +256,9 @@ static bool has_scales(const struct qn_train *t, const struct qn_bundle *b, bool
 enum assay_status qn_train_load_weights(struct qn_train *t, const struct qn_bundle *b,
                                         struct qn_load_report *report, struct assay_err *err)
 {
-    ASSAY_TRY(qn_net_load(t->net, b, QN_LOAD_FLOAT, report, err));
-    t->weights_started = !t->recipe.phases[QN_PHASE_WEIGHTS].epochs && has_scales(t, b, false);
-    return ASSAY_OK;
+    t->weights_started = !t->recipe.phases[QN_PHASE_WEIGHTS].epochs && has_scales(t, b);
+    return qn_net_load(t->net, b, t->weights_started ? QN_LOAD_WEIGHTS : QN_LOAD_FLOAT, report,
+                       err);
 }
 
 /* ---- models ---------------------------------------------------------------------------------- */
