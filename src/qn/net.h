@@ -137,8 +137,7 @@ struct qn_pass {
     bool train; /* batch statistics, dropout; remembers what backward needs */
     enum qn_quant_mode weights, activations;
     uint64_t seed, step; /* of dropout */
-    bool check;          /* name the first layer that makes a value which is not finite, or that
-                          * quantises weights or has scales which are not */
+    bool check;          /* name the first layer that has, or makes, a value which is not finite */
     qn_watch_fn watch;   /* or NULL */
     void *cookie;
 };
