@@ -125,7 +125,8 @@ struct qn_net_options {
     struct qn_quant_config first, last;
     /* One quantiser for all layers that `weights` is for (`activations`): alpha, beta and
      * thresholds are there once, as parameters "weight_quant.alpha" ("activation_quant.alpha") and
-     * so on. Not with scales per channel, nor with kinds that derive them from the values. */
+     * so on. Their gradients are sums over the layers. Not with scales per channel, nor with kinds
+     * that derive them from the values. */
     bool share_weights, share_activations;
 };
 

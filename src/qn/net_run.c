@@ -137,6 +137,9 @@ static struct qn_call call_of(struct qn_net *net, const struct qn_pass *pass, in
 enum assay_status qn_net_forward_to(struct qn_net *net, const struct qn_pass *pass, const float *x,
                                     int64_t n, int layer, struct assay_err *err)
 {
+    if (layer < 0 || layer >= net->graph->n_layers)
+        return assay_fail(err, ASSAY_INVALID, "a pass up to layer %d of %d", layer,
+                          net->graph->n_layers);
     if (n < 1 || n > net->options.max_batch)
         return assay_fail(err, ASSAY_INVALID, "%lld samples in a batch of at most %lld",
                           (long long)n, (long long)net->options.max_batch);

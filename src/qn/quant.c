@@ -373,5 +373,5 @@ void qn_quant_backward(struct qn_quant *q, const float *x, struct qn_view v, con
         rows = (p.v.inner - 1) / p.piece + 1;
     }
     qn_pool_run(pool, rows, 1, backward_piece, &p);
-    set_gradients(q, rows, v.outer * v.channels * v.inner / q->n_scales);
+    set_gradients(q, rows, v.channels * v.inner / q->n_scales);
 }

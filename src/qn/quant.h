@@ -174,7 +174,7 @@ struct qn_quant_type {
     /* dx = dy * derivative, sums += ...; dx may be dy. */
     void (*backward)(const struct qn_quant *q, const struct qn_run *r, const float *dy, float *dx,
                      struct qn_sums *sums);
-    /* Factor on alpha's gradient for n values that share it; NULL: 1. */
+    /* Factor on alpha's gradient where n weights, or values of one sample, share it; NULL: 1. */
     double (*alpha_factor)(const struct qn_quant *q, int64_t n);
 };
 

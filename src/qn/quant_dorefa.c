@@ -22,6 +22,7 @@
 #include "qn/exp32.h"
 #include "qn/quant.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -92,6 +93,8 @@ static void prepare_weights(struct qn_quant *q, const float *x, struct qn_view v
     for (int64_t s = 0; s < q->n_scales; s++) {
         double most = largest(x, v, s, &mean);
 
+        if (l->n == 2 && mean == 0)
+            set(q, s, (double)FLT_MIN, 1); /* 0, as far as a scale can be */
         if (!isfinite(mean) || !isnormal((float)most) || !isnormal((float)(1 / most)))
             continue; /* all 0, or not finite: what was stays */
         set(q, s, (l->n == 2 ? mean : 1) / top, 1 / most);
@@ -119,13 +122,12 @@ static void prepare(struct qn_quant *q, const float *x, struct qn_view v)
 static enum assay_status start(struct qn_quant *q, const float *x, struct qn_view v,
                                struct assay_err *err)
 {
-    struct qn_view rows = qn__scaled_view(q, v);
+    struct qn_view all = { 1, 1, v.outer * v.channels * v.inner };
     double mean;
 
-    for (int64_t s = 0; from_values(&q->config) && s < q->n_scales; s++)
-        if (!(largest(x, rows, s, &mean) > 0))
-            return assay_fail(err, ASSAY_INVALID,
-                              "all values are 0: nothing to scale quantiser dorefa by");
+    if (from_values(&q->config) && !(largest(x, all, 0, &mean) > 0))
+        return assay_fail(err, ASSAY_INVALID,
+                          "all values are 0: nothing to scale quantiser dorefa by");
     prepare(q, x, v);
     return ASSAY_OK;
 }

@@ -52,7 +52,7 @@ static enum assay_status start_scales(struct qn_quant *q, const float *x, struct
                                       const struct qn_start *s, struct assay_arena *arena,
                                       struct assay_err *err)
 {
-    double p = (double)qn_levels_max(&q->config.levels);
+    double p = (double)qn_levels_max(&q->config.levels), of_all = 0;
     float *copy = NULL;
 
     if (s->quantile < 1) {
@@ -61,14 +61,17 @@ static enum assay_status start_scales(struct qn_quant *q, const float *x, struct
             return assay_fail(err, ASSAY_NOMEM, "no memory to sort %lld values",
                               (long long)(v.outer * v.inner));
     }
+    for (int64_t c = 0; c < v.channels; c++)
+        of_all = fmax(of_all, largest(x, v, c, s->quantile, copy));
+    if (!(of_all > 0))
+        return assay_fail(err, ASSAY_INVALID,
+                          "all values of a layer are 0 (up to the quantile %g): nothing to scale a "
+                          "quantiser by",
+                          s->quantile);
     for (int64_t c = 0; c < v.channels; c++) {
-        double most = largest(x, v, c, s->quantile, copy);
-        double beta = 1.25 * p / most;
+        double most = v.channels > 1 ? largest(x, v, c, s->quantile, copy) : of_all;
+        double beta = 1.25 * p / (most > 0 ? most : of_all);
 
-        if (!(most > 0))
-            return assay_fail(err, ASSAY_INVALID,
-                              "all values of %s are 0: nothing to scale a quantiser by",
-                              v.channels > 1 ? "a channel" : "a layer");
         ASSAY_TRY(qn_quant_set_scales(q, c, (float)(1 / beta), (float)beta, err));
     }
     return ASSAY_OK;

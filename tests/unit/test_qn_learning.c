@@ -362,6 +362,11 @@ static void thresholds_learnt(void **state)
         o.weights.learn_thresholds = o.first.learn_thresholds = learn;
         o.activations.learn_thresholds = learn;
         make(&b, &o);
+        b.o.rule.decay_scales = 1; /* is for scales, which it draws to where they started */
+        qn_optim_set_decay(&b.o);
+        for (int i = 0; i < qn_net_n_params(b.net); i++)
+            if (qn_net_param(b.net, i)->role == QN_THRESHOLD)
+                assert_true(b.o.groups[i].decay == 0);
         for (int i = 0; i < 4; i++)
             memcpy(was[i], param(&b, names[i])->v, (size_t)param(&b, names[i])->n * sizeof(float));
         for (int s = 0; s < 30; s++) {
@@ -560,6 +565,8 @@ static void refused(void **state)
     make(&b, &o);
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         assert_int_equal(qn_net_forward(b.net, &b.pass, b.x, bad[i], &err), ASSAY_INVALID);
+    assert_int_equal(qn_net_forward_to(b.net, &b.pass, b.x, 1, -1, &err), ASSAY_INVALID);
+    assert_int_equal(qn_net_forward_to(b.net, &b.pass, b.x, 1, b.g.n_layers, &err), ASSAY_INVALID);
     T_OK(qn_net_forward_to(b.net, &b.pass, b.x, BATCH, 3, &err));
     assert_int_equal(qn_net_loss(b.net, b.labels, 0, &loss, &err), ASSAY_INVALID);
     assert_int_equal(qn_net_backward(b.net, &b.pass, &err), ASSAY_INVALID);

@@ -363,7 +363,10 @@ static void names_the_layer(void **state)
     T_OK(qn_net_loss(b.net, b.labels, 0, &l, &err));
     assert_true(!isfinite(l.loss));
     qn_net_find_param(b.net, "down.weight")->v[2] = 1;
-    b.pass.check = true;
+    b.pass.check = true; /* it went into running moments, and is found there too */
+    assert_int_equal(qn_net_forward(b.net, &b.pass, b.x, N, &err), ASSAY_INVALID);
+    assert_non_null(strstr(err.text, "'n3.running_mean'"));
+    qn_net_seed(b.net, 3);
     T_OK(qn_net_forward(b.net, &b.pass, b.x, N, &err));
     T_OK(qn_net_loss(b.net, b.labels, 0, &l, &err));
     qn_net_output_gradient(b.net)[3] = INFINITY;

@@ -403,6 +403,46 @@ static void refused(void **state)
     }
 }
 
+static bool fail_at(void *cookie, size_t bytes)
+{
+    int *left = cookie;
+
+    (void)bytes;
+    return (*left)-- != 0;
+}
+
+/* Each allocation of a net and of its starts fails once. */
+static void out_of_memory(void **state)
+{
+    struct qn_net_options o = options(true, 1);
+    struct qn_start start = qn_start_default(1);
+    struct bench b;
+    int n_failed = 0;
+
+    (void)state;
+    make(&b, &o);
+    for (bool over = false; !over; n_failed += !over) {
+        struct qn_net *net = NULL;
+        struct assay_err err = { "" };
+        int left = n_failed;
+        enum assay_status st;
+
+        assay_alloc_hook_set(fail_at, &left);
+        st = qn_net_new(&net, &b.g, &o, &err);
+        if (!st)
+            st = qn_net_start_activations(net, &b.pass, qn_graph_find(&b.g, "p"), b.x, N, &start,
+                                          &err);
+        if (!st)
+            st = qn_net_start_weights(net, &start, &err);
+        assay_alloc_hook_set(NULL, NULL);
+        over = left >= 0;
+        assert_int_equal(st, over ? ASSAY_INVALID : ASSAY_NOMEM); /* in the end: weights of 0 */
+        qn_net_free(net);
+    }
+    assert_true(n_failed > 5);
+    release(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -414,6 +454,7 @@ int main(void)
         cmocka_unit_test(threads),
         cmocka_unit_test(answers),
         cmocka_unit_test(refused),
+        cmocka_unit_test(out_of_memory),
     };
 
     key = assay_key(t_seed(1), "test_qn_shared", 0, 0, 0);
