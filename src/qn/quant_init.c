@@ -26,23 +26,17 @@ static int by_value(const void *a, const void *b)
 
 /* ---- scales ---------------------------------------------------------------------------------- */
 
-/* The quantile of |x| over one scale's values; `copy` holds as many. */
+/* The quantile of |x| over one scale's values; `copy` holds as many, or is NULL: the largest. */
 static double largest(const float *x, struct qn_view v, int64_t channel, double quantile,
                       float *copy)
 {
     int64_t n = 0, at;
-    float most = 0;
 
-    for (int64_t o = 0; o < v.outer; o++)
-        for (int64_t i = 0; i < v.inner; i++) {
-            float a = fabsf(x[(o * v.channels + channel) * v.inner + i]);
-
-            most = a > most ? a : most;
-            if (copy)
-                copy[n++] = a;
-        }
     if (!copy)
-        return (double)most;
+        return qn__magnitudes(x, v, channel).most;
+    for (int64_t o = 0; o < v.outer; o++)
+        for (int64_t i = 0; i < v.inner; i++)
+            copy[n++] = fabsf(x[(o * v.channels + channel) * v.inner + i]);
     qsort(copy, (size_t)n, sizeof *copy, by_value);
     at = (int64_t)ceil(quantile * (double)n) - 1;
     return (double)copy[at < 0 ? 0 : at];

@@ -15,16 +15,6 @@
 
 #include <math.h>
 
-static double sum_magnitudes(const float *x, struct qn_view v, int64_t channel)
-{
-    double sum = 0;
-
-    for (int64_t o = 0; o < v.outer; o++)
-        for (int64_t i = 0; i < v.inner; i++)
-            sum += fabs((double)x[(o * v.channels + channel) * v.inner + i]);
-    return sum;
-}
-
 /* beta follows alpha, which training moves. */
 static void prepare(struct qn_quant *q, const float *x, struct qn_view v)
 {
@@ -40,16 +30,16 @@ static enum assay_status start(struct qn_quant *q, const float *x, struct qn_vie
                                struct assay_err *err)
 {
     double most = 0;
-    int64_t n = v.outer * v.channels * v.inner / q->n_scales;
 
     v = qn__scaled_view(q, v);
     for (int64_t s = 0; s < q->n_scales; s++)
-        most = fmax(most, sum_magnitudes(x, v, s));
+        most = fmax(most, qn__magnitudes(x, v, s).sum);
     if (!(most > 0))
         return assay_fail(err, ASSAY_INVALID,
                           "all values are 0: nothing to take the step of quantiser lsq from");
     for (int64_t s = 0; s < q->n_scales; s++) {
-        double sum = sum_magnitudes(x, v, s), mean = (sum > 0 ? sum : most) / (double)n;
+        struct qn_magnitudes m = qn__magnitudes(x, v, s);
+        double mean = (m.sum > 0 ? m.sum : most) / (double)m.n;
         double step = 2 * mean / sqrt((double)qn_levels_max(&q->config.levels));
 
         ASSAY_TRY(qn_quant_set_scales(q, s, (float)step, (float)(1 / step), err));
