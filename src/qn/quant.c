@@ -206,6 +206,20 @@ struct qn_view qn__scaled_view(const struct qn_quant *q, struct qn_view v)
     return v;
 }
 
+struct qn_magnitudes qn__magnitudes(const float *x, struct qn_view v, int64_t channel)
+{
+    struct qn_magnitudes m = { 0, 0, v.outer * v.inner };
+
+    for (int64_t o = 0; o < v.outer; o++)
+        for (int64_t i = 0; i < v.inner; i++) {
+            double a = fabs((double)x[(o * v.channels + channel) * v.inner + i]);
+
+            m.most = a > m.most ? a : m.most;
+            m.sum += a;
+        }
+    return m;
+}
+
 static struct qn_run run_at(const struct pass *p, int64_t channel, int64_t at, int64_t n)
 {
     const struct qn_quant *q = p->q;
@@ -373,5 +387,5 @@ void qn_quant_backward(struct qn_quant *q, const float *x, struct qn_view v, con
         rows = (p.v.inner - 1) / p.piece + 1;
     }
     qn_pool_run(pool, rows, 1, backward_piece, &p);
-    set_gradients(q, rows, v.outer * v.channels * v.inner / q->n_scales);
+    set_gradients(q, rows, v.channels * v.inner / q->n_scales);
 }

@@ -33,9 +33,10 @@ struct qn_start qn_start_default(uint64_t seed);
 /*
  * Sets alpha, beta and thresholds of q from values x: those of the weights, or activations drawn
  * from training samples. Two levels {-a, a}: threshold 0. Fewer different values than levels:
- * thresholds half way between levels.
+ * thresholds half way between levels. A channel of zeros (one that ReLU never lets through) has the
+ * scales of the channel with the largest values.
  *
- * ASSAY_INVALID: no values, one not finite, all of a scale's values 0, a quantile out of range;
+ * ASSAY_INVALID: no values, one not finite, all 0, a quantile out of range;
  * ASSAY_NOMEM. arena: scratch, which the caller frees.
  */
 enum assay_status qn_quant_start(struct qn_quant *q, const float *x, struct qn_view v,

@@ -250,6 +250,34 @@ static void refused(void **state)
     assay_arena_release(&arena);
 }
 
+/* A channel that is 0 throughout, and one that is not: of the method, of LSQ, and of one bit, where
+ * it makes next to nothing. */
+static void channel_of_zeros(void **state)
+{
+    static const float x[] = { 0, 0, 0, -1, 2, 0.5f };
+    static const struct qn_view v = { 1, 2, 3 };
+    struct qn_start s = qn_start_default(1);
+    struct assay_arena arena = { 0 };
+    struct assay_err err = { "" };
+    struct qn_quant q = make(&arena, &qn_quant_sigmoid, "u2", true, 2);
+    float y[6];
+
+    (void)state;
+    T_OK(qn_quant_start(&q, x, v, &s, &arena, &err));
+    assert_float_equal(qn_quant_beta(&q, 1), 1.25f * 3 / 2, 1e-6);
+    assert_true(qn_quant_beta(&q, 0) == qn_quant_beta(&q, 1));
+    q = make(&arena, &qn_quant_lsq, "u2", true, 2);
+    T_OK(qn_quant_start(&q, x, v, &s, &arena, &err));
+    assert_float_equal(qn_quant_alpha(&q, 1), 2 * (3.5f / 3) / sqrtf(3), 1e-6);
+    assert_true(qn_quant_alpha(&q, 0) == qn_quant_alpha(&q, 1));
+    q = make(&arena, &qn_quant_dorefa, "binary", true, 2);
+    T_OK(qn_quant_start(&q, x, v, &s, &arena, &err));
+    qn_quant_forward(&q, QN_HARD, x, v, y, NULL);
+    assert_true(fabsf(y[0]) < 1e-30f && y[3] == -y[4]);
+    assert_float_equal(y[4], 3.5f / 3, 1e-6);
+    assay_arena_release(&arena);
+}
+
 /* ---- kinds to compare with ------------------------------------------------------------------- */
 
 /* mean|w| = 0.5, delta = 0.35: {1, -0.6, 0.1, -0.3} -> alpha = 0.8 on the first two. */
@@ -299,6 +327,9 @@ static void lsq(void **state)
         assert_float_equal(dx[i], want_dx[i], 0);
     assert_float_equal(q.alpha.g[0], want_ds, 1e-6);
     assert_true(q.beta.g[0] == 0);
+    /* the same five as samples of one value: N = 1 */
+    qn_quant_backward(&q, x, (struct qn_view){ 5, 1, 1 }, dy, dx, NULL);
+    assert_true(fabs((double)q.alpha.g[0] - want_ds * sqrt(5)) < 1e-5);
     assay_arena_release(&arena);
 }
 
@@ -333,6 +364,7 @@ int main(void)
         cmocka_unit_test(thresholds),
         cmocka_unit_test(middle),
         cmocka_unit_test(refused),
+        cmocka_unit_test(channel_of_zeros),
         cmocka_unit_test(twn),
         cmocka_unit_test(lsq),
         cmocka_unit_test(straight_through),
