@@ -13,37 +13,6 @@
 /* Of longer runs every k-th epoch is drawn. */
 enum { MAX_DRAWN = 600, MAX_QUANTISERS = 512 };
 
-static const char style[] =
-    "*{box-sizing:border-box}\n"
-    "body{margin:0;background:var(--ground);color:var(--ink);"
-    "font:15px/1.5 system-ui,-apple-system,'Segoe UI',Roboto,'DejaVu Sans',sans-serif}\n"
-    "main{max-width:1180px;margin:0 auto;padding:2rem 1.5rem 3rem}\n"
-    "h1{font-size:1.7rem;line-height:1.2;margin:0;overflow-wrap:anywhere}"
-    "h1 span{color:var(--quiet);font-weight:400}\n"
-    "h2{font-size:1.1rem;margin:2.2rem 0 .8rem}\n"
-    "p{margin:.3rem 0;color:var(--quiet);max-width:75ch;overflow-wrap:anywhere}p b{color:var(--ink)"
-    "}\n"
-    "dl{display:grid;grid-template-columns:repeat(auto-fit,minmax(9.2rem,1fr));gap:.7rem;"
-    "margin:1.4rem 0}\n"
-    "dl div{border:1px solid var(--rule);border-radius:8px;padding:.6rem .8rem;break-inside:avoid}"
-    "\ndt{color:var(--quiet);font-size:.82rem}dd{margin:0;font-size:1.25rem;font-weight:600;white-"
-    "space:nowrap}"
-    "dd+dd{white-space:normal;font-size:.8rem;font-weight:400;color:var(--quiet)}\n"
-    "table{border-collapse:collapse;font-variant-numeric:tabular-nums}"
-    "td,th{white-space:nowrap;padding:.25rem 1.4rem .25rem 0;text-align:right;border-bottom:1px "
-    "solid var(--rule)}"
-    "th{font-weight:400;font-size:.85rem;color:var(--quiet)}"
-    "td:first-child,th:first-child{text-align:left}\n"
-    ".warn{border-left:4px solid var(--c2);background:var(--band);padding:.6rem 1rem;"
-    "margin:1.2rem 0;break-inside:avoid;overflow-wrap:anywhere}"
-    ".warn h2{margin:0;font-size:1rem}.warn ul{margin:.2rem 0;padding-left:1.2rem}\n"
-    ".wide{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,26rem),1fr));"
-    "gap:1.8rem 2rem}\n"
-    ".small{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,19rem),1fr));"
-    "gap:1.4rem 2rem}\n"
-    "@media print{html,body{font-size:11px}main{max-width:none;padding:0}"
-    ".wide{grid-template-columns:1fr 1fr}.small{grid-template-columns:1fr 1fr 1fr}}\n";
-
 struct page {
     const struct qn_history *h;
     struct assay_text *t;
@@ -169,8 +138,7 @@ static void put_head(const struct page *p)
                       "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none';"
                       "style-src 'unsafe-inline'\">\n<title>");
     put_title(p);
-    assay_text_add(t, "</title>\n<style>\n%s%s</style></head>\n<body><main>\n<h1>", qn__chart_style,
-                   style);
+    assay_text_add(t, "</title>\n<style>\n%s</style></head>\n<body><main>\n<h1>", qn__page_style);
     put_or(t, p->h->net, "net without a name");
     if (p->h->data[0]) {
         assay_text_add(t, " <span>on ");

@@ -143,9 +143,9 @@ void qn__axis_whole(struct qn__axis *a, double lo, double hi, int steps)
 /* The grid 1, 2, 5, 10, 20, ... : its g-th value, from 1 at 0. */
 static struct step grid(int g)
 {
-    int decade = g >= 0 ? g / 3 : -((2 - g) / 3);
+    int place = ((g % 3) + 3) % 3;
 
-    return (struct step){ mantissa[g - 3 * decade], decade };
+    return (struct step){ mantissa[place], (g - place) / 3 };
 }
 
 /* The last place of the grid whose value is not above v. */

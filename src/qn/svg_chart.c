@@ -12,37 +12,6 @@ enum { WIDTH = 560, HEIGHT = 270, LEFT = 54, RIGHT = 12, TOP = 20, BOTTOM = 38, 
 
 static const double letter = 6.6; /* width of one in small print, about */
 
-/* Blue, bluish green and vermilion of Okabe and Ito's set, lighter ones on dark ground. */
-const char qn__chart_style[] =
-    ":root{--ground:#fff;--ink:#1c2329;--quiet:#5d6974;--rule:#e1e6ea;--edge:#b9c2c9;"
-    "--band:#f3f6f8;--c0:#0072b2;--c1:#009e73;--c2:#d55e00;--pick:#0072b21f}\n"
-    "@media screen and (prefers-color-scheme:dark){:root{--ground:#14181c;--ink:#e6eaed;"
-    "--quiet:#9aa6b0;--rule:#2a3138;--edge:#4a555e;--band:#1b2126;--c0:#56b4e9;--c1:#35c99a;"
-    "--c2:#ff8b3d;--pick:#56b4e930}}\n"
-    "figure{margin:0;min-width:0;break-inside:avoid}\n"
-    "figcaption{display:flex;flex-wrap:wrap;gap:.1em 1em;align-items:baseline;font-size:.85rem;"
-    "color:var(--quiet);overflow-wrap:anywhere}\n"
-    "figcaption b{color:var(--ink);font-size:.95rem}\n"
-    "figcaption svg{width:24px;height:8px;display:inline;vertical-align:middle;margin-right:.3em}\n"
-    "svg{display:block;width:100%;height:auto;overflow:visible}\n"
-    "svg text{font:12px system-ui,-apple-system,'Segoe UI',Roboto,'DejaVu Sans',sans-serif;"
-    "fill:var(--quiet)}\n"
-    ".e{text-anchor:end}.m{text-anchor:middle}\n"
-    ".g{stroke:var(--rule)}.a{stroke:var(--edge)}.b{fill:var(--band)}"
-    ".d{stroke:var(--edge);stroke-dasharray:2 3}\n"
-    ".l{fill:none;stroke-width:1.8;stroke-linejoin:round;stroke-linecap:round}\n"
-    ".c0{stroke:var(--c0)}.c1{stroke:var(--c1);stroke-dasharray:6 4}"
-    ".c2{stroke:var(--c2);stroke-width:2.3}\n"
-    ".f0{fill:var(--c0)}.f1{fill:var(--c1)}.f2{fill:var(--c2)}\n"
-    ".o{stroke-dasharray:none;stroke-width:2;fill:var(--ground)}\n"
-    ".h{fill:transparent}.h:hover{fill:var(--pick)}\n"
-    ".v{stroke:var(--ground);stroke-width:.6;stroke-linejoin:round}"
-    ".v:hover{stroke:var(--ink);stroke-width:1.5}\n"
-    "svg text.w{fill:var(--ink)}\n"
-    ".n{fill:var(--quiet)}\n"
-    "@media print{.h{display:none}svg,rect,path{print-color-adjust:exact;"
-    "-webkit-print-color-adjust:exact}}\n";
-
 void qn__put_escaped(struct assay_text *t, const char *s)
 {
     static const struct {
