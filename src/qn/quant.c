@@ -338,6 +338,7 @@ static void add_rows(const struct qn_quant *q, int64_t first, int64_t n)
 static void set_gradients(struct qn_quant *q, int64_t rows, int64_t values_per_scale)
 {
     double factor = q->type->alpha_factor ? q->type->alpha_factor(q, values_per_scale) : 1;
+    double damp = q->config.damp_scales ? 1 / sqrt((double)values_per_scale) : 1;
     size_t width = row_width(q);
 
     if (q->n_scales == 1)
@@ -346,9 +347,9 @@ static void set_gradients(struct qn_quant *q, int64_t rows, int64_t values_per_s
         const double *at = q->partial + (size_t)s * width;
 
         if (q->alpha.g && q->type->trains_alpha)
-            q->alpha.g[s] = (float)(factor * at[0] * scale_slope(&q->alpha, s));
+            q->alpha.g[s] = (float)(damp * factor * at[0] * scale_slope(&q->alpha, s));
         if (q->beta.g && q->type->trains_beta)
-            q->beta.g[s] = (float)(at[1] * scale_slope(&q->beta, s));
+            q->beta.g[s] = (float)(damp * at[1] * scale_slope(&q->beta, s));
     }
     if (!q->g_b)
         return;

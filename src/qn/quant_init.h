@@ -48,12 +48,13 @@ enum assay_status qn_quant_start(struct qn_quant *q, const float *x, struct qn_v
 /*
  * Sets what c and s say about temperatures, clamp and thresholds; kind and levels of c must be set.
  *
- * "default":  weights: true derivative, clamp with floor, thresholds of K-means.
- *             activations: derivative at temperature 1 and without its factor, without which
- * low-bit activations stop learning as the temperature rises. "paper":    the true derivative
- * everywhere, no clamp; -0.05 and 0.05 around the zero of weights. "released": the code of the
- * authors: clamp at 10 with its floor, weights capped at 2000, binary weights with the derivative
- * at temperature 1 times the temperature; thresholds as in the paper.
+ * "default":   weights: true derivative, clamp with floor, thresholds of K-means, damped scales.
+ *              activations: derivative at temperature 1 and without its factor, without which
+ *              low-bit activations stop learning as the temperature rises.
+ * "paper":     the true derivative everywhere, no clamp; -0.05 and 0.05 around the zero of weights.
+ * "released":  the code of the authors: clamp at 10 with its floor, weights capped at 2000, binary
+ *              weights with the derivative at temperature 1 times the temperature; thresholds as in
+ *              the paper.
  *
  * ASSAY_INVALID: another name.
  */
