@@ -5,6 +5,8 @@
 
 #include "t.h"
 
+#include <stdbool.h>
+
 #ifdef QN_HAVE_PNG
 #include <png.h>
 

@@ -143,10 +143,10 @@ static void row_of_floats(const float *from, float factor, float add, int64_t w,
 
 /* What was cut: bytes within the picture, or floats of their own. */
 struct cut {
-    const uint8_t *bytes; /* or NULL */
-    const float *floats;
-    int64_t plane, row; /* from one channel, and row, to the next */
-    bool grey;          /* one channel for all */
+    const uint8_t *bytes;
+    const float *floats; /* or NULL: bytes */
+    int64_t plane, row;  /* from one channel, and row, to the next */
+    bool grey;           /* one channel for all */
 };
 
 static void place_sample(const struct qn__maker *m, const struct cut *cut, const struct place *at,
@@ -161,10 +161,10 @@ static void place_sample(const struct qn__maker *m, const struct cut *cut, const
             if (y + at->down < 0 || y + at->down >= h)
                 for (int64_t i = 0; i < w; i++)
                     x[i] = 0;
-            else if (cut->bytes)
-                row_of_bytes(cut->bytes + from, m->table[c], w, at, x);
-            else
+            else if (cut->floats)
                 row_of_floats(cut->floats + from, m->factor[c], m->add[c], w, at, x);
+            else
+                row_of_bytes(cut->bytes + from, m->table[c], w, at, x);
         }
 }
 

@@ -146,7 +146,7 @@ static enum assay_status read_files(struct qn_data *d, const struct layout *l, s
 static enum assay_status open_cifar(struct qn_data *d, const struct layout *l, const char *folder,
                                     enum qn_part part, struct assay_err *err)
 {
-    struct qn__stream s[MAX_FILES];
+    struct qn__stream s[MAX_FILES] = { 0 };
     int64_t n[MAX_FILES] = { 0 }, sum = 0;
     int n_open = 0;
     enum assay_status st = ASSAY_OK;

@@ -38,15 +38,6 @@ static bool is_picture(const char *name)
 
 /* ---- classes --------------------------------------------------------------------------------- */
 
-static bool has_folders(const char *folder)
-{
-    struct qn__paths p = { 0 };
-    bool some = !qn__list_folders(&p, folder, NULL) && p.n > 0;
-
-    qn__paths_release(&p);
-    return some;
-}
-
 /* "train", "test" or "val", whichever has folders for classes; NULL: none. */
 static const char *find_part(const char *folder, enum qn_part part)
 {
@@ -54,7 +45,7 @@ static const char *find_part(const char *folder, enum qn_part part)
         char path[4096];
         int n = snprintf(path, sizeof path, "%s/%s", folder, parts[part][i]);
 
-        if (n > 0 && (size_t)n < sizeof path && has_folders(path))
+        if (n > 0 && (size_t)n < sizeof path && qn__has_folders(path))
             return parts[part][i];
     }
     return NULL;

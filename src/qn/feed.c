@@ -329,9 +329,10 @@ enum assay_status qn_feed_new(struct qn_feed **out, const struct qn_data *d,
     f->order = assay_arena_array(&f->arena, (size_t)n, sizeof *f->order);
     f->hands = assay_arena_array(&f->arena, (size_t)o->n_workers, sizeof *f->hands);
     if (!f->order || !f->hands || !make_slots(f)) {
+        assay_fail(err, ASSAY_NOMEM, "out of memory for %d batches of %" PRId64 " pictures",
+                   f->n_slots, o->batch);
         qn_feed_free(f);
-        return assay_fail(err, ASSAY_NOMEM, "out of memory for %d batches of %" PRId64 " pictures",
-                          f->n_slots, o->batch);
+        return ASSAY_NOMEM;
     }
     start_workers(f);
     *out = f;

@@ -178,3 +178,16 @@ enum assay_status qn__list_folders(struct qn__paths *p, const char *folder, stru
 {
     return walk(p, folder, NULL, err);
 }
+
+bool qn__has_folders(const char *folder)
+{
+    DIR *d = opendir(folder);
+    const struct dirent *e;
+    bool some = false;
+
+    while (d && !some && (e = readdir(d)) != NULL)
+        some = e->d_name[0] != '.' && S_ISDIR(mode_at(dirfd(d), e));
+    if (d)
+        closedir(d);
+    return some;
+}

@@ -28,5 +28,7 @@ enum assay_status qn__walk(struct qn__paths *p, const char *folder, bool (*takes
                            struct assay_err *err);
 /* The names of the folders right in a folder, sorted. */
 enum assay_status qn__list_folders(struct qn__paths *p, const char *folder, struct assay_err *err);
+/* Whether there are any. */
+bool qn__has_folders(const char *folder);
 
 #endif
