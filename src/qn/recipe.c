@@ -107,6 +107,7 @@ struct qn_recipe qn_recipe_default(void)
                            .first = none,
                            .last = none };
 
+    r.weights.heat_base = 20;
     r.activations.heat_base = 40;
     for (int i = 0; i < QN_N_PHASES; i++)
         r.phases[i] = off;
