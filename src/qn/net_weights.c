@@ -16,10 +16,24 @@
 
 /* ---- saving ---------------------------------------------------------------------------------- */
 
+/* Levels of the quantiser that a parameter belongs to: of one that is shared, those of any layer.
+ */
+static const struct qn_levels *levels_of(struct qn_net *net, const struct qn_param *alpha)
+{
+    const struct qn_quant *q = NULL;
+
+    for (int i = 0; i < qn_net_graph(net)->n_layers; i++) {
+        q = qn_net_quant(net, i);
+        if (q && q->alpha.raw == alpha->v)
+            break;
+    }
+    return &q->config.levels;
+}
+
 static enum assay_status save_levels(struct qn_net *net, const struct qn_param *alpha,
                                      struct qn_bundle *b, struct assay_err *err)
 {
-    const struct qn_levels *l = &qn_net_quant(net, alpha->layer)->config.levels;
+    const struct qn_levels *l = levels_of(net, alpha);
     char name[QN_MAX_ENTRY_NAME];
     int64_t n = l->n;
 
@@ -251,7 +265,7 @@ static enum assay_status check_levels(struct loading *l, const struct qn_entry *
     at = find_param(l, name);
     if (at < 0 || left_alone(l, qn_net_param(l->net, at)))
         return use_other(l, e, to, err);
-    y = &qn_net_quant(l->net, qn_net_param(l->net, at)->layer)->config.levels;
+    y = levels_of(l->net, qn_net_param(l->net, at));
     same = e->type == QN_F32 && e->n == y->n - steps;
     for (int64_t i = 0; same && i < e->n; i++)
         same = v[i] == (steps ? y->y[i + 1] - y->y[i] : y->y[i]);

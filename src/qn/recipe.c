@@ -52,6 +52,7 @@ static const struct qn__field quantiser[] = {
       .words = "linear|exponential|constant" },
     { "heat_base", QN__NUMBER, .offset = AT(qn_quantiser, heat_base), 1e-3, 1e6 },
     { "heat_growth", QN__NUMBER, .offset = AT(qn_quantiser, heat_growth), .min = 1, .max = 100 },
+    { "heat_before", QN__INT, .offset = AT(qn_quantiser, heat_before), .min = 0, .max = 1e6 },
     { 0 },
 };
 
@@ -214,7 +215,9 @@ static bool set_value(const struct qn__field *f, char *base, const char *text)
         *(bool *)(void *)at = *text == 't';
         return true;
     case QN__TEXT:
-        return snprintf(at, QN_RECIPE_TEXT, "%.*s", QN_RECIPE_TEXT - 1, text) == (int)strlen(text);
+        if (strlen(text) < QN_RECIPE_TEXT)
+            memcpy(at, text, strlen(text) + 1);
+        return strlen(text) < QN_RECIPE_TEXT;
     case QN__CHOICE_TEXT:
         if (word >= 0)
             snprintf(at, QN__WORD, "%s", text);
@@ -289,9 +292,25 @@ static bool is_float(const struct qn_quantiser *q)
     return !strcmp(q->kind, "float");
 }
 
-enum assay_status qn_recipe_check(const struct qn_recipe *r, struct assay_err *err)
+/* A kind and its levels come together; one without the other would do nothing, or nothing good. */
+static enum assay_status check_tensors(const struct qn_quantiser *q, const char *what,
+                                       const char *levels, struct assay_err *err)
+{
+    if (is_float(q) && *q->levels)
+        return assay_fail(err, ASSAY_INVALID,
+                          "%s.levels is given but %s.kind is float; sigmoid, for one", what, what);
+    if (!is_float(q) && !*q->levels)
+        return assay_fail(err, ASSAY_INVALID,
+                          "%s.kind is %s but %s.levels is not given; %s, for one", what, q->kind,
+                          what, levels);
+    return ASSAY_OK;
+}
+
+/* Which phases there are, against what is there to be learned in them. */
+static enum assay_status check_phases(const struct qn_recipe *r, struct assay_err *err)
 {
     bool weights = !is_float(&r->weights) || !is_float(&r->first) || !is_float(&r->last);
+    bool activations = !is_float(&r->activations);
     const struct qn_phase *p = r->phases;
 
     if (qn_recipe_n_epochs(r) < 1)
@@ -299,12 +318,32 @@ enum assay_status qn_recipe_check(const struct qn_recipe *r, struct assay_err *e
     if (p[QN_PHASE_WEIGHTS].epochs > 0 && !weights)
         return assay_fail(err, ASSAY_INVALID,
                           "weights_phase has epochs but weights.kind is float; sigmoid, for one");
-    if (p[QN_PHASE_ACTIVATIONS].epochs > 0 && is_float(&r->activations))
+    if (p[QN_PHASE_ACTIVATIONS].epochs > 0 && !activations)
         return assay_fail(
             err, ASSAY_INVALID,
             "activations_phase has epochs but activations.kind is float; sigmoid, for one");
-    if (p[QN_PHASE_BOTH].epochs > 0 && is_float(&r->activations))
+    if (p[QN_PHASE_BOTH].epochs > 0 && !activations)
         return assay_fail(err, ASSAY_INVALID,
                           "both has epochs but activations.kind is float; use weights_phase");
+    if (activations && !p[QN_PHASE_ACTIVATIONS].epochs && !p[QN_PHASE_BOTH].epochs)
+        return assay_fail(err, ASSAY_INVALID,
+                          "activations have levels but no phase in which they are learned; "
+                          "both.epochs, for one");
+    if (weights && !activations && !p[QN_PHASE_WEIGHTS].epochs)
+        return assay_fail(err, ASSAY_INVALID,
+                          "weights have levels but no phase in which they are learned; "
+                          "weights_phase.epochs, for one");
     return ASSAY_OK;
+}
+
+enum assay_status qn_recipe_check(const struct qn_recipe *r, struct assay_err *err)
+{
+    ASSAY_TRY(check_tensors(&r->weights, "weights", "ternary", err));
+    ASSAY_TRY(check_tensors(&r->activations, "activations", "u2", err));
+    ASSAY_TRY(check_tensors(&r->first, "first", "ternary", err));
+    ASSAY_TRY(check_tensors(&r->last, "last", "ternary", err));
+    if (!strcmp(r->activations.kind, "twn"))
+        return assay_fail(err, ASSAY_INVALID,
+                          "activations.kind is twn, which is for weights; ste, for one");
+    return check_phases(r, err);
 }

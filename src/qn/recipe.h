@@ -62,6 +62,7 @@ struct qn_quantiser {
     double heat_base; /* T = base * e, base * growth^(e-1) or base, in the e-th epoch in which these
                        * tensors are learned, through all phases */
     double heat_growth;
+    int64_t heat_before; /* epochs in which they were learned before this run: they count */
 };
 
 /* ---- the whole ------------------------------------------------------------------------------- */
@@ -85,12 +86,13 @@ struct qn_recipe {
 /* SGD with momentum 0.9 and decay 1e-4, batch 128, clip 5; float 8 epochs; nothing quantised. */
 struct qn_recipe qn_recipe_default(void);
 /* Sets one field by its name ("weights.levels", "both.drops") from text; lists are separated by
- * commas. ASSAY_INVALID: no such field (offers near ones), a value that is none or out of range. */
+ * commas. ASSAY_INVALID: no such field, a value that is none or out of range. */
 enum assay_status qn_recipe_set(struct qn_recipe *r, const char *field, const char *text,
                                 struct assay_err *err);
 /* What fields say about each other. ASSAY_INVALID says what to change. */
 enum assay_status qn_recipe_check(const struct qn_recipe *r, struct assay_err *err);
-/* Fields of an object (nested as in "weights": {"levels": ...}) over what r says already. */
+/* Fields of an object (nested as in "weights": {"levels": ...}) over what r says already; a text
+ * "about" is not read. r is untouched after a failure: ASSAY_INVALID, ASSAY_NOMEM. */
 enum assay_status qn_recipe_read(struct qn_recipe *r, const json_t *object, struct assay_err *err);
 /* All fields; the caller owns it. NULL: no memory. */
 json_t *qn_recipe_json(const struct qn_recipe *r);

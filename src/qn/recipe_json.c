@@ -55,7 +55,9 @@ static enum assay_status read_field(struct qn_recipe *r, const char *name, const
                           "no field '%.60s' in a recipe; docs/qnet-recipes.md lists them", name);
     assay_text_add(&t, "%s", "");
     if (is_list != (f->type == QN__LIST) || !(is_list ? text_of_list(v, &t) : text_of(v, &t)))
-        st = assay_fail(err, ASSAY_INVALID, "field '%s': not a %s", name, assay__json_type_text(v));
+        st = assay_fail(err, ASSAY_INVALID, "field '%s': %s expected, got %s", name,
+                        f->type == QN__LIST ? "a list of numbers" : "one value",
+                        assay__json_type_text(v));
     else if (t.failed)
         st = assay_fail(err, ASSAY_NOMEM, "out of memory");
     else
@@ -87,10 +89,12 @@ enum assay_status qn_recipe_read(struct qn_recipe *r, const json_t *object, stru
     json_t *v;
 
     if (!json_is_object(object))
-        return assay_fail(err, ASSAY_INVALID, "a recipe is an object, not a %s",
+        return assay_fail(err, ASSAY_INVALID, "a recipe is an object, got %s",
                           assay__json_type_text(object));
     json_object_foreach((json_t *)(uintptr_t)object, key, v)
     {
+        if (!strcmp(key, "about") && json_is_string(v))
+            continue;
         if (json_is_object(v))
             ASSAY_TRY(read_section(&with, key, v, err));
         else

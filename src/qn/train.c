@@ -108,13 +108,18 @@ static enum assay_status build(struct qn_train *t, struct assay_err *err)
                                 .train = true,
                                 .n_threads = t->setup.n_threads };
     struct qn_graph_size size;
+    enum assay_status st;
 
     ASSAY_TRY(qn_recipe_check(&t->recipe, err));
     ASSAY_TRY(check_data(&t->setup, err));
     size.input = shape_of(&t->recipe, qn_data_info(t->setup.train));
     size.classes = qn_data_info(t->setup.train)->classes;
     ASSAY_TRY(qn_recipe_net_options(&t->recipe, &o, err));
-    ASSAY_TRY(qn_graph_parse(&t->graph, t->setup.net_text, t->setup.net_len, &size, err));
+    st = qn_graph_parse(&t->graph, t->setup.net_text, t->setup.net_len, &size, err);
+    if (st)
+        return assay_wrap(err, st, "net %s on pictures %lldx%lldx%lld", t->setup.net_name,
+                          (long long)size.input.c, (long long)size.input.h,
+                          (long long)size.input.w);
     ASSAY_TRY(qn_net_new(&t->net, &t->graph, &o, err));
     if (qn_net_classes(t->net) != size.classes)
         return assay_fail(err, ASSAY_INVALID,
@@ -294,6 +299,24 @@ static enum assay_status learn(struct epoch *e, enum qn_train_end *end, struct a
     }
 }
 
+/* The last step of an epoch is one that no batch has looked at. */
+static bool all_finite(struct qn_train *t, struct assay_err *err)
+{
+    for (int i = 0; i < qn_net_n_params(t->net); i++) {
+        const struct qn_param *p = qn_net_param(t->net, i);
+
+        for (int64_t j = 0; j < p->n; j++)
+            if (!isfinite(p->v[j])) {
+                (void)assay_fail(err, ASSAY_INVALID,
+                                 "epoch %lld: '%s' is not finite after the last batch; a lower "
+                                 "rate or a clip of gradients may help",
+                                 (long long)(t->epoch + 1), p->name);
+                return false;
+            }
+    }
+    return true;
+}
+
 /* ---- looking at what has been learned -------------------------------------------------------- */
 
 static enum assay_status test(struct epoch *e, struct qn_epoch *row, struct assay_err *err)
@@ -372,9 +395,21 @@ enum assay_status qn_train_epoch(struct qn_train *t, const struct qn_train_watch
     ASSAY_TRY(learn(&e, end, err));
     if (*end != QN_TRAIN_GOING)
         return ASSAY_OK;
+    if (!all_finite(t, err)) {
+        *end = QN_TRAIN_DIVERGED;
+        return ASSAY_OK;
+    }
     took = assay__now_s() - e.began_s;
     t->step_s = took / (double)e.batch;
     ASSAY_TRY(look(&e, took, err));
+    if (!isfinite(t->history.epochs[t->history.n_epochs - 1].test_loss)) {
+        (void)assay_fail(err, ASSAY_INVALID,
+                         "epoch %lld: the loss over the test part is not finite; a lower rate or "
+                         "a clip of gradients may help",
+                         (long long)(t->epoch + 1));
+        *end = QN_TRAIN_DIVERGED;
+        return ASSAY_OK;
+    }
     if (stopped(watch)) {
         *end = QN_TRAIN_STOPPED;
         return ASSAY_OK;

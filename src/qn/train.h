@@ -25,6 +25,7 @@ struct qn_train_setup {
     size_t net_len;
     const struct qn_data *train, *test;
     const char *data_name; /* for the history */
+    const char *net_name;  /* for messages */
     int n_threads;         /* 0: all cores */
     int n_workers;         /* that make batches; -1: one, for pictures in files as many as cores */
 };
@@ -38,7 +39,9 @@ void qn_train_free(struct qn_train *t);
 struct qn_net *qn_train_net(struct qn_train *t);
 const struct qn_history *qn_train_history(const struct qn_train *t);
 
-/* Starts from a trained float net, whose float phase is left out where the recipe has none. */
+/* Starts from a trained net, in the place of random weights. Quantisers of weights go on as they are
+ * where the bundle has the same ones and the recipe neither a float phase nor one of weights, those
+ * of activations where it has none of activations either; else they are set up anew. */
 enum assay_status qn_train_load_weights(struct qn_train *t, const struct qn_bundle *b,
                                         struct qn_load_report *report, struct assay_err *err);
 /* Takes a run up again. ASSAY_INVALID: the checkpoint is of another net, recipe or data. */
@@ -72,7 +75,8 @@ enum assay_status qn_train_epoch(struct qn_train *t, const struct qn_train_watch
 bool qn_train_done(const struct qn_train *t);
 
 /* A checkpoint: all that the run needs to go on. A model: what evaluation needs. The about text
- * holds net, recipe, norm and history. */
+ * holds net, recipe, norm and history; in a model without times, so that it has the same bytes
+ * whenever it is made the same way. */
 enum assay_status qn_train_save(struct qn_train *t, const char *path, struct assay_err *err);
 enum assay_status qn_train_save_model(struct qn_train *t, const char *path, struct assay_err *err);
 

@@ -24,7 +24,16 @@ static json_t *norm_json(const struct qn_norm *norm)
     return json_pack("{s:o, s:o}", "mean", mean, "sd", sd);
 }
 
-static json_t *history_json(const struct qn_history *h)
+static void forget_times(json_t *history)
+{
+    json_t *epochs = json_object_get(history, "epochs"), *e;
+    size_t i;
+
+    json_array_foreach(epochs, i, e) json_object_set_new(e, "took_s", json_null());
+}
+
+/* A model has the same bytes whenever it is made the same way: it knows nothing of times. */
+static json_t *history_json(const struct qn_history *h, bool times)
 {
     struct assay_text t = { 0 };
     json_t *out = NULL;
@@ -33,6 +42,8 @@ static json_t *history_json(const struct qn_history *h)
     if (!t.failed && assay__json_parse(&out, t.data, t.len, NULL))
         out = NULL;
     assay_text_release(&t);
+    if (!times)
+        forget_times(out);
     return out;
 }
 
@@ -43,20 +54,21 @@ static json_t *about_json(const struct qn_train *t, const char *kind)
 
     if (assay__json_parse(&net, t->setup.net_text, t->setup.net_len, NULL))
         return NULL;
-    return json_pack(
-        "{s:i, s:s, s:o, s:[I,I,I], s:I, s:o, s:o, s:I, s:I, s:b, s:b, s:o}", "format", FORMAT,
-        "kind", kind, "net", net, "input", (json_int_t)in->c, (json_int_t)in->h, (json_int_t)in->w,
-        "classes", (json_int_t)qn_net_classes(t->net), "recipe", qn_recipe_json(&t->recipe), "norm",
-        norm_json(&t->norm), "epoch", (json_int_t)t->epoch, "steps", (json_int_t)t->n_steps,
-        "weights_started", (int)t->weights_started, "activations_started",
-        (int)t->activations_started, "history", history_json(&t->history));
+    return json_pack("{s:i, s:s, s:o, s:[I,I,I], s:I, s:o, s:o, s:I, s:I, s:b, s:b, s:o}", "format",
+                     FORMAT, "kind", kind, "net", net, "input", (json_int_t)in->c,
+                     (json_int_t)in->h, (json_int_t)in->w, "classes",
+                     (json_int_t)qn_net_classes(t->net), "recipe", qn_recipe_json(&t->recipe),
+                     "norm", norm_json(&t->norm), "epoch", (json_int_t)t->epoch, "steps",
+                     (json_int_t)t->n_steps, "weights_started", (int)t->weights_started,
+                     "activations_started", (int)t->activations_started, "history",
+                     history_json(&t->history, !strcmp(kind, "checkpoint")));
 }
 
 static enum assay_status set_about(const struct qn_train *t, const char *kind, struct qn_bundle *b,
                                    struct assay_err *err)
 {
     json_t *about = about_json(t, kind);
-    char *text = about ? json_dumps(about, JSON_COMPACT) : NULL;
+    char *text = about ? assay__json_dump(about) : NULL;
     enum assay_status st;
 
     json_decref(about);
@@ -154,7 +166,7 @@ static enum assay_status read_history(const json_t *about, struct qn_history *h,
     enum assay_status st;
 
     ASSAY_TRY(assay__json_object(about, "about", "history", &o, err));
-    text = json_dumps(o, JSON_COMPACT);
+    text = assay__json_dump(o);
     if (!text)
         return assay_fail(err, ASSAY_NOMEM, "no memory for a history");
     st = qn_history_parse(h, text, strlen(text), err);
@@ -164,7 +176,7 @@ static enum assay_status read_history(const json_t *about, struct qn_history *h,
 
 /* ---- going on -------------------------------------------------------------------------------- */
 
-static enum assay_status same(const json_t *about, const char *key, json_t *mine,
+static enum assay_status same(const json_t *about, const char *key, json_t *mine, const char *what,
                               struct assay_err *err)
 {
     bool equal = mine && json_equal(json_object_get(about, key), mine);
@@ -173,9 +185,8 @@ static enum assay_status same(const json_t *about, const char *key, json_t *mine
     if (equal)
         return ASSAY_OK;
     return assay_fail(err, ASSAY_INVALID,
-                      "the checkpoint is of another run: its %s differs from what is asked for; "
-                      "start a new one in another folder",
-                      key);
+                      "the checkpoint is of another run: %s; start a new one in another folder",
+                      what);
 }
 
 static enum assay_status check_same(const struct qn_train *t, const json_t *about,
@@ -184,9 +195,10 @@ static enum assay_status check_same(const struct qn_train *t, const json_t *abou
     json_t *net = NULL;
 
     ASSAY_TRY(assay__json_parse(&net, t->setup.net_text, t->setup.net_len, err));
-    ASSAY_TRY(same(about, "net", net, err));
-    ASSAY_TRY(same(about, "recipe", qn_recipe_json(&t->recipe), err));
-    return same(about, "norm", norm_json(&t->norm), err);
+    ASSAY_TRY(same(about, "net", net, "its net is another", err));
+    ASSAY_TRY(same(about, "recipe", qn_recipe_json(&t->recipe), "its recipe is another", err));
+    return same(about, "norm", norm_json(&t->norm), "mean and deviation of its pictures differ",
+                err);
 }
 
 static enum assay_status load_optimiser(struct qn_train *t, const struct qn_bundle *b,
@@ -241,26 +253,6 @@ enum assay_status qn_train_from(struct qn_train *t, const struct qn_bundle *chec
     return st;
 }
 
-/* A net whose weights have been quantised already, as this recipe does it, goes on from there. */
-static bool has_scales(const struct qn_train *t, const struct qn_bundle *b)
-{
-    for (int i = 0; i < qn_net_n_params(t->net); i++) {
-        const struct qn_param *p = qn_net_param(t->net, i);
-
-        if (p->role >= QN_ALPHA && !p->of_activations && !qn_bundle_find(b, p->name))
-            return false;
-    }
-    return true;
-}
-
-enum assay_status qn_train_load_weights(struct qn_train *t, const struct qn_bundle *b,
-                                        struct qn_load_report *report, struct assay_err *err)
-{
-    t->weights_started = !t->recipe.phases[QN_PHASE_WEIGHTS].epochs && has_scales(t, b);
-    return qn_net_load(t->net, b, t->weights_started ? QN_LOAD_WEIGHTS : QN_LOAD_FLOAT, report,
-                       err);
-}
-
 /* ---- models ---------------------------------------------------------------------------------- */
 
 static bool is_on(const struct qn_quantiser *q)
@@ -279,13 +271,17 @@ static enum assay_status read_size(const json_t *about, struct qn_graph_size *si
         if (!assay__json_as_int(json_array_get(list, i), &v[i]) || v[i] < 1)
             return assay_fail(err, ASSAY_PARSE, "about: field 'input': three sizes expected");
     size->input = (struct qn_shape){ v[0], v[1], v[2] };
-    return assay__json_int(about, "about", "classes", &size->classes, err);
+    ASSAY_TRY(assay__json_int(about, "about", "classes", &size->classes, err));
+    if (size->classes < 1)
+        return assay_fail(err, ASSAY_PARSE, "about: field 'classes': %lld; 1 or more expected",
+                          (long long)size->classes);
+    return ASSAY_OK;
 }
 
 static enum assay_status read_net(struct qn_model *m, const json_t *about, struct assay_err *err)
 {
     struct qn_graph_size size;
-    char *text = json_dumps(json_object_get(about, "net"), JSON_COMPACT | JSON_ENCODE_ANY);
+    char *text = assay__json_dump(json_object_get(about, "net"));
     enum assay_status st = read_size(about, &size, err);
 
     if (!st && !text)

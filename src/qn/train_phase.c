@@ -112,6 +112,11 @@ static enum assay_status start_quantisers(struct qn_train *t, enum qn_phase_kind
 
 /* ---- what moves ------------------------------------------------------------------------------ */
 
+static bool quantises_weights(const struct qn_recipe *r)
+{
+    return !is_float(&r->weights) || !is_float(&r->first) || !is_float(&r->last);
+}
+
 static double scale_of(const struct qn_train *t, enum qn_phase_kind k, const struct qn_param *p)
 {
     bool of_quantiser = p->role >= QN_ALPHA;
@@ -120,7 +125,7 @@ static double scale_of(const struct qn_train *t, enum qn_phase_kind k, const str
         return activations_of(k) == QN_SOFT ? t->recipe.phases[k].scales : 0;
     if (of_quantiser)
         return weights_of(k) == QN_SOFT ? t->recipe.phases[k].scales : 0;
-    if (p->role == QN_WEIGHT && k == QN_PHASE_ACTIVATIONS && !is_float(&t->recipe.weights))
+    if (p->role == QN_WEIGHT && k == QN_PHASE_ACTIVATIONS && quantises_weights(&t->recipe))
         return 0;
     return 1;
 }

@@ -1,12 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* nets.c: where descriptions of nets lie, and what data are called. */
+/* nets.c: where descriptions of nets and recipes lie, and what data are called. */
 #include "qnet/qnet.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <string.h>
 
-enum { MAX_NET = 1 << 22 };
+enum { MAX_TEXT = 1 << 22 };
+
+/* What is ready-made: a folder of files NAME.json. */
+struct shelf {
+    const char *folder, *thing;
+};
+static const struct shelf nets = { "nets", "net" }, recipes = { "recipes", "recipe" };
 
 enum assay_status qnet__join(char out[QNET__PATH], const char *dir, const char *name,
                              struct assay_err *err)
@@ -18,35 +24,39 @@ enum assay_status qnet__join(char out[QNET__PATH], const char *dir, const char *
     return ASSAY_OK;
 }
 
-/* share/assay/nets beside an installed program, or those of the source tree. */
-static enum assay_status find_nets(char out[QNET__PATH], struct assay_err *err)
+/* share/assay/FOLDER beside an installed program, or that of the source tree. */
+static enum assay_status find_folder(char out[QNET__PATH], const char *folder,
+                                     struct assay_err *err)
 {
-    char dir[QNET__PATH];
+    char dir[QNET__PATH], rest[64];
     char *slash;
 
     ASSAY_TRY(assay__program_folder(dir, sizeof dir, err));
     slash = strrchr(dir, '/');
     if (slash) {
         *slash = 0;
-        ASSAY_TRY(qnet__join(out, dir, "share/assay/nets", err));
+        snprintf(rest, sizeof rest, "share/assay/%s", folder);
+        ASSAY_TRY(qnet__join(out, dir, rest, err));
         if (assay__is_dir(out))
             return ASSAY_OK;
     }
-    return qnet__join(out, ASSAY_SOURCE_DIR, "data/nets", err);
+    snprintf(rest, sizeof rest, "data/%s", folder);
+    return qnet__join(out, ASSAY_SOURCE_DIR, rest, err);
 }
 
-static int is_net(const struct dirent *e)
+static int is_json(const struct dirent *e)
 {
     size_t n = strlen(e->d_name);
 
     return n > 5 && !strcmp(e->d_name + n - 5, ".json");
 }
 
-static enum assay_status no_such_net(const char *dir, const char *name, struct assay_err *err)
+static enum assay_status not_there(const struct shelf *shelf, const char *dir, const char *name,
+                                   struct assay_err *err)
 {
     struct assay_text names = { 0 };
     struct dirent **list = NULL;
-    int n = scandir(dir, &list, is_net, alphasort);
+    int n = scandir(dir, &list, is_json, alphasort);
     enum assay_status st;
 
     for (int i = 0; i < n; i++) {
@@ -54,24 +64,36 @@ static enum assay_status no_such_net(const char *dir, const char *name, struct a
         free(list[i]);
     }
     free(list);
-    st = assay_fail(err, ASSAY_INVALID, "no net '%.60s': a file, or one of these expected:%s", name,
-                    n > 0 && !names.failed ? names.data : " (none found)");
+    st = assay_fail(err, ASSAY_INVALID, "no %s '%.60s': a file, or one of these expected:%s",
+                    shelf->thing, name, n > 0 && !names.failed ? names.data : " (none found)");
     assay_text_release(&names);
     return st;
 }
 
-enum assay_status qnet__net_text(struct assay_text *text, const char *name, struct assay_err *err)
+static enum assay_status read_text(const struct shelf *shelf, struct assay_text *text,
+                                   const char *name, struct assay_err *err)
 {
     char dir[QNET__PATH], path[QNET__PATH], file[128];
     enum assay_status st;
 
     if (strpbrk(name, "/."))
-        return assay_file_read(text, name, MAX_NET, err);
-    ASSAY_TRY(find_nets(dir, err));
+        return assay_file_read(text, name, MAX_TEXT, err);
+    ASSAY_TRY(find_folder(dir, shelf->folder, err));
     snprintf(file, sizeof file, "%.100s.json", name);
     ASSAY_TRY(qnet__join(path, dir, file, err));
-    st = assay_file_read(text, path, MAX_NET, err);
-    return st == ASSAY_IO ? no_such_net(dir, name, err) : st;
+    st = assay_file_read(text, path, MAX_TEXT, err);
+    return st == ASSAY_IO ? not_there(shelf, dir, name, err) : st;
+}
+
+enum assay_status qnet__net_text(struct assay_text *text, const char *name, struct assay_err *err)
+{
+    return read_text(&nets, text, name, err);
+}
+
+enum assay_status qnet__recipe_text(struct assay_text *text, const char *name,
+                                    struct assay_err *err)
+{
+    return read_text(&recipes, text, name, err);
 }
 
 void qnet__put_data(struct assay_text *t, const struct qn_data_info *info)

@@ -13,9 +13,11 @@
 
 extern const struct assay__command qnet__train, qnet__eval, qnet__inspect, qnet__data, qnet__bench;
 
-/* The description of a net: a ready-made one by its name, or a file (a word with a slash or a
- * dot). ASSAY_INVALID lists the ready-made ones. */
+/* The description of a net, or a recipe: a ready-made one by its name, or a file (a word with a
+ * slash or a dot). ASSAY_INVALID lists the ready-made ones. */
 enum assay_status qnet__net_text(struct assay_text *text, const char *name, struct assay_err *err);
+enum assay_status qnet__recipe_text(struct assay_text *text, const char *name,
+                                    struct assay_err *err);
 
 /* "DIR/NAME" into out. ASSAY_INVALID: too long. */
 enum { QNET__PATH = 4096 };

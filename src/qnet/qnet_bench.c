@@ -141,7 +141,8 @@ static enum assay_status quantiser(const char *levels, struct qn_quant_config *c
     *c = qn_quant_config_default(levels ? &qn_quant_sigmoid : NULL);
     if (!levels)
         return ASSAY_OK;
-    ASSAY_TRY(qn_levels_parse(&c->levels, levels, err));
+    if (qn_levels_parse(&c->levels, levels, err))
+        return assay_wrap(err, ASSAY_INVALID, activations ? "--activations" : "--weights");
     return qn_preset(c, &s, "default", activations, err);
 }
 

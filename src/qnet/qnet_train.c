@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* qnet_train.c: `qnet train`: a run in a folder of its own. */
-#include "qnet/qnet.h"
+#include "qnet/train_choice.h"
 
 #include "base/file.h"
 #include "base/json.h"
@@ -11,16 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { MAX_RECIPE = 1 << 20, MAX_FIELDS = 64, MAX_SHORT = 256 };
-
-struct choice {
-    const char *data, *out, *net, *recipe, *from, *weights, *activations, *json;
-    int method, preset, epochs, threads, until;
-    uint64_t seed;
-    bool seed_given, net_given, method_given, preset_given, epochs_given, resume, quiet, verbose;
-    char **fields; /* FIELD=VALUE */
-    int n_fields;
-};
+enum { MAX_FIELDS = 64 };
 
 static const struct assay__usage usage = {
     .command = "train",
@@ -31,8 +22,8 @@ static const struct assay__usage usage = {
         "Trains a network on a data set (a folder, see `qnet data`) and keeps everything in the\n"
         "folder --out: checkpoint.qn after each epoch, model.qn, history.json and report.html\n"
         "with the curves. With --weights or --activations a float network is trained first (or\n"
-        "read with --from), then quantised. FIELD=VALUE sets any field of the recipe; what comes\n"
-        "later on the command line wins over --recipe and the short options.",
+        "read with --from), then quantised. FIELD=VALUE sets any field of the recipe\n"
+        "(docs/qnet-recipes.md) and wins over options; these win over --recipe.",
     .exits = "0 trained, 1 the training diverged (the last checkpoint stays), 2 wrong usage,\n"
              "3 interrupted (go on with --resume), or our own fault",
     .example = "qnet train fashion --weights ternary --out run\n"
@@ -41,102 +32,10 @@ static const struct assay__usage usage = {
                "qnet train fashion --out run --resume",
 };
 
-/* ---- the recipe ------------------------------------------------------------------------------ */
-
-static const char *const methods[] = { "sigmoid", "ste", "dorefa", "lsq", "twn" };
-static const char *const presets[] = { "default", "paper", "released" };
-
-/* What a phase is like unless something else says so: the rate falls twice near its end. */
-static enum assay_status set_phase(struct qn_recipe *r, const char *phase, int epochs,
-                                   struct assay_err *err)
-{
-    char field[64], value[64];
-
-    snprintf(field, sizeof field, "%s.epochs", phase);
-    snprintf(value, sizeof value, "%d", epochs);
-    ASSAY_TRY(qn_recipe_set(r, field, value, err));
-    snprintf(field, sizeof field, "%s.drops", phase);
-    snprintf(value, sizeof value, "%g,%g", 0.625 * epochs, 0.875 * epochs);
-    return qn_recipe_set(r, field, value, err);
-}
-
-static enum assay_status set_tensors(struct qn_recipe *r, const struct choice *c,
-                                     const char *tensors, const char *levels, struct assay_err *err)
-{
-    const char *method = methods[c->method];
-    char field[64];
-
-    if (!strcmp(method, "twn") && !strcmp(tensors, "activations"))
-        method = "ste"; /* it is about weights; they had float activations or plain ones */
-    snprintf(field, sizeof field, "%s.kind", tensors);
-    ASSAY_TRY(qn_recipe_set(r, field, method, err));
-    snprintf(field, sizeof field, "%s.preset", tensors);
-    ASSAY_TRY(qn_recipe_set(r, field, presets[c->preset], err));
-    snprintf(field, sizeof field, "%s.levels", tensors);
-    return qn_recipe_set(r, field, levels, err);
-}
-
-static enum assay_status set_short(struct qn_recipe *r, const struct choice *c,
-                                   struct assay_err *err)
-{
-    int epochs = c->epochs_given ? c->epochs : 8;
-
-    if (c->seed_given)
-        r->seed = c->seed;
-    if (c->epochs_given)
-        r->phases[QN_PHASE_FLOAT].epochs = epochs;
-    if (c->from)
-        r->phases[QN_PHASE_FLOAT].epochs = 0;
-    if (c->weights) {
-        ASSAY_TRY(set_tensors(r, c, "weights", c->weights, err));
-        ASSAY_TRY(set_phase(r, "weights_phase", epochs, err));
-    }
-    if (c->activations) {
-        ASSAY_TRY(set_tensors(r, c, "activations", c->activations, err));
-        ASSAY_TRY(set_phase(r, "both", epochs, err));
-    }
-    return ASSAY_OK;
-}
-
-static enum assay_status set_field(struct qn_recipe *r, const char *word, struct assay_err *err)
-{
-    const char *equals = strchr(word, '=');
-    char field[MAX_SHORT];
-
-    if (!equals || equals == word || equals - word >= MAX_SHORT)
-        return assay_fail(err, ASSAY_INVALID, "'%.60s': FIELD=VALUE expected, as in float.epochs=8",
-                          word);
-    snprintf(field, sizeof field, "%.*s", (int)(equals - word), word);
-    return qn_recipe_set(r, field, equals + 1, err);
-}
-
-static enum assay_status read_recipe(struct qn_recipe *r, const char *path, struct assay_err *err)
-{
-    enum assay_status st;
-    json_t *root;
-
-    ASSAY_TRY(assay__json_read(&root, path, MAX_RECIPE, err));
-    st = qn_recipe_read(r, root, err);
-    json_decref(root);
-    return st ? assay_wrap(err, st, "%s", path) : ASSAY_OK;
-}
-
-static enum assay_status make_recipe(struct qn_recipe *r, const struct choice *c,
-                                     struct assay_err *err)
-{
-    *r = qn_recipe_default();
-    if (c->recipe)
-        ASSAY_TRY(read_recipe(r, c->recipe, err));
-    ASSAY_TRY(set_short(r, c, err));
-    for (int i = 0; i < c->n_fields; i++)
-        ASSAY_TRY(set_field(r, c->fields[i], err));
-    return qn_recipe_check(r, err);
-}
-
 /* ---- a run ----------------------------------------------------------------------------------- */
 
 struct run {
-    const struct choice *choice;
+    const struct qnet__train_choice *choice;
     struct qn_recipe recipe;
     struct assay_text net;
     struct qn_data *train_data, *test_data;
@@ -169,7 +68,7 @@ static enum assay_status read_checkpoint(struct run *r, const char *path, struct
     st = assay__json_object(about, path, "recipe", &recipe, err);
     if (!st)
         st = qn_recipe_read(&r->recipe, recipe, err);
-    net = json_dumps(json_object_get(about, "net"), JSON_COMPACT);
+    net = assay__json_dump(json_object_get(about, "net"));
     if (!st && !net)
         st = assay_fail(err, ASSAY_PARSE, "%s: field 'net' missing", path);
     if (!st)
@@ -179,17 +78,27 @@ static enum assay_status read_checkpoint(struct run *r, const char *path, struct
     return st;
 }
 
-static enum assay_status prepare_folder(const struct choice *c, const char *checkpoint,
-                                        struct assay_err *err)
+/* Before anything is read or made. */
+static enum assay_status check_folder(const struct qnet__train_choice *c, const char *checkpoint,
+                                      struct assay_err *err)
 {
-    if (c->resume)
-        return ASSAY_OK;
-    if (mkdir(c->out, 0777) && errno != EEXIST)
-        return assay_fail(err, ASSAY_IO, "cannot make folder %s: %s", c->out, strerror(errno));
-    if (!access(checkpoint, F_OK))
+    bool there = !access(checkpoint, F_OK);
+
+    if (c->resume && !there)
+        return assay_fail(err, ASSAY_INVALID,
+                          "no run to go on with: there is no %s; without --resume one begins",
+                          checkpoint);
+    if (!c->resume && there)
         return assay_fail(err, ASSAY_INVALID,
                           "%s holds a run already; go on with --resume, or choose another --out",
                           c->out);
+    return ASSAY_OK;
+}
+
+static enum assay_status make_folder(const char *path, struct assay_err *err)
+{
+    if (mkdir(path, 0777) && errno != EEXIST)
+        return assay_fail(err, ASSAY_IO, "cannot make folder %s: %s", path, strerror(errno));
     return ASSAY_OK;
 }
 
@@ -240,22 +149,23 @@ static const char *name_of(const char *path)
 
 static enum assay_status set_up(struct run *r, const char *checkpoint, struct assay_err *err)
 {
-    const struct choice *c = r->choice;
+    const struct qnet__train_choice *c = r->choice;
     struct qn_train_setup s = { .recipe = &r->recipe,
                                 .data_name = name_of(c->data),
+                                .net_name = c->resume ? "of the checkpoint" : c->net,
                                 .n_threads = c->threads,
                                 .n_workers = -1 };
 
+    ASSAY_TRY(check_folder(c, checkpoint, err));
     if (c->resume) {
         ASSAY_TRY(read_checkpoint(r, checkpoint, err));
     } else {
-        ASSAY_TRY(make_recipe(&r->recipe, c, err));
+        ASSAY_TRY(qnet__train_recipe(&r->recipe, c, err));
         ASSAY_TRY(qnet__net_text(&r->net, c->net, err));
     }
     if (r->net.failed)
         return assay_fail(err, ASSAY_NOMEM, "no memory for the net");
     ASSAY_TRY(open_data(r, err));
-    ASSAY_TRY(prepare_folder(c, checkpoint, err));
     s.net_text = r->net.data;
     s.net_len = r->net.len;
     s.train = r->train_data;
@@ -265,6 +175,7 @@ static enum assay_status set_up(struct run *r, const char *checkpoint, struct as
         return qn_train_from(r->train, &r->checkpoint, err);
     if (c->from)
         ASSAY_TRY(load_start(r, err));
+    ASSAY_TRY(make_folder(c->out, err));
     return qn_train_save(r->train, checkpoint, err);
 }
 
@@ -373,11 +284,15 @@ static int finish(struct run *r)
     struct assay_err err = { "" };
     char path[QNET__PATH];
     enum assay_status st = qnet__join(path, r->choice->out, "model.qn", &err);
+    int code;
 
     if (!st)
         st = qn_train_save_model(r->train, path, &err);
     if (st)
         return assay__failure("train", st, &err);
+    code = write_files(r); /* what was killed between a checkpoint and them lacks an epoch */
+    if (code)
+        return code;
     for (int i = 0; i < h->n_warnings && !r->choice->quiet; i++)
         fprintf(stderr, "qnet train: %s\n", h->warnings[i]);
     if (!r->choice->quiet)
@@ -403,6 +318,13 @@ static int give_up(struct run *r, enum qn_train_end end, const struct assay_err 
     return ASSAY__EXIT_FAULT;
 }
 
+static bool enough(const struct run *r)
+{
+    int until = r->choice->until;
+
+    return until >= 0 && qn_train_history(r->train)->n_epochs >= until;
+}
+
 static int loop(struct run *r, const char *checkpoint)
 {
     struct qn_train_watch watch = { progress, r, assay__stop_on_signals() };
@@ -411,8 +333,7 @@ static int loop(struct run *r, const char *checkpoint)
     int code = ASSAY__EXIT_PASSED;
 
     assay__status_line_init(&r->line);
-    while (!code && !qn_train_done(r->train) &&
-           qn_train_history(r->train)->n_epochs != r->choice->until) {
+    while (!code && !qn_train_done(r->train) && !enough(r)) {
         enum assay_status st = qn_train_epoch(r->train, &watch, &end, &err);
 
         assay__status_line_end(&r->line);
@@ -429,7 +350,22 @@ static int loop(struct run *r, const char *checkpoint)
     return code ? code : finish(r);
 }
 
-static int run_choice(const struct choice *c)
+/* What processes that were killed had half written. */
+static enum assay_status remove_left_overs(const struct qnet__train_choice *c,
+                                           struct assay_err *err)
+{
+    static const char *const files[] = { "checkpoint.qn", "model.qn", "history.json", "report.html",
+                                         NULL };
+    char path[QNET__PATH];
+
+    for (const char *const *f = files; *f; f++) {
+        ASSAY_TRY(qnet__join(path, c->out, *f, err));
+        assay__file_left_over(path);
+    }
+    return ASSAY_OK;
+}
+
+static int run_choice(const struct qnet__train_choice *c)
 {
     struct run r = { .choice = c };
     struct assay_err err = { "" };
@@ -438,7 +374,7 @@ static int run_choice(const struct choice *c)
     int code;
 
     if (!st)
-        assay__file_left_over(checkpoint);
+        st = remove_left_overs(c, &err);
     if (!st)
         st = set_up(&r, checkpoint, &err);
     if (st) {
@@ -451,7 +387,7 @@ static int run_choice(const struct choice *c)
     return code;
 }
 
-static int check_choice(const struct choice *c)
+static int check_choice(const struct qnet__train_choice *c)
 {
     bool asks = c->net_given || c->recipe || c->from || c->weights || c->activations ||
                 c->method_given || c->preset_given || c->epochs_given || c->seed_given ||
@@ -463,12 +399,17 @@ static int check_choice(const struct choice *c)
         return assay__usage_error(
             "train",
             "--resume goes on as the run began: no net, recipe, levels or fields beside it");
+    if ((c->method_given || c->preset_given) && !c->weights && !c->activations)
+        return assay__usage_error("train",
+                                  "--%s says how --weights and --activations are "
+                                  "quantised; neither of them is there",
+                                  c->method_given ? "method" : "preset");
     return -1;
 }
 
 static int run_train(int argc, char **argv)
 {
-    struct choice c = { .net = "lenet-s", .until = -1 };
+    struct qnet__train_choice c = { .net = "lenet-s", .until = -1 };
     struct assay__args args;
     const struct assay__opt opts[] = {
         { "out", 'o', ASSAY__OPT_STRING, &c.out, "FOLDER",
@@ -488,7 +429,8 @@ static int run_train(int argc, char **argv)
           .given = &c.epochs_given, .min = 1, .max = 100000 },
         { "from", 0, ASSAY__OPT_STRING, &c.from, "FILE",
           .help = "start from these weights (.qn, .safetensors) without a float phase" },
-        { "recipe", 0, ASSAY__OPT_STRING, &c.recipe, "FILE", .help = "a JSON object of fields" },
+        { "recipe", 0, ASSAY__OPT_STRING, &c.recipe, "RECIPE",
+          .help = "many fields at once: paper, released or a JSON file" },
         { "seed", 's', ASSAY__OPT_U64, &c.seed, "N", .help = "of everything random (default 1)",
           .given = &c.seed_given },
         { "resume", 0, ASSAY__OPT_FLAG, &c.resume, NULL,
