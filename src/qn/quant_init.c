@@ -176,6 +176,27 @@ static enum assay_status check_values(const float *x, struct qn_view v, const st
     return ASSAY_OK;
 }
 
+/* alpha of scale c that brings alpha * Y[code] nearest to the values, by least squares. */
+static enum assay_status fit_alpha(struct qn_quant *q, const float *x, struct qn_view v, int64_t c,
+                                   struct assay_err *err)
+{
+    const struct qn_levels *l = &q->config.levels;
+    float beta = qn_quant_beta(q, c);
+    double xy = 0, yy = 0;
+
+    for (int64_t o = 0; o < v.outer; o++)
+        for (int64_t i = 0; i < v.inner; i++) {
+            float value = x[(o * v.channels + c) * v.inner + i];
+            double y = (double)l->y[qn_quant_code(q, beta * value)];
+
+            xy += (double)value * y;
+            yy += y * y;
+        }
+    if (!(xy > 0)) /* every value takes the level 0: as it was */
+        return ASSAY_OK;
+    return qn_quant_set_scales(q, c, (float)(xy / yy), beta, err);
+}
+
 enum assay_status qn_quant_start(struct qn_quant *q, const float *x, struct qn_view v,
                                  const struct qn_start *s, struct assay_arena *arena,
                                  struct assay_err *err)
@@ -185,9 +206,11 @@ enum assay_status qn_quant_start(struct qn_quant *q, const float *x, struct qn_v
         return q->type->start(q, x, v, err);
     v = qn__scaled_view(q, v);
     ASSAY_TRY(start_scales(q, x, v, s, arena, err));
-    if (is_plus_minus(&q->config.levels)) {
+    if (is_plus_minus(&q->config.levels))
         q->b[0] = 0;
-        return ASSAY_OK;
-    }
-    return start_thresholds(q, x, v, s, arena, err);
+    else
+        ASSAY_TRY(start_thresholds(q, x, v, s, arena, err));
+    for (int64_t c = 0; s->fit_alpha && c < v.channels; c++)
+        ASSAY_TRY(fit_alpha(q, x, v, c, err));
+    return ASSAY_OK;
 }
