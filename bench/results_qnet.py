@@ -76,13 +76,13 @@ def peers():
 
 
 ABLATIONS = (
-    ("lenet-1-{}", "as it is: K-means thresholds, one quantiser a layer, from float, T = 10 e"),
+    ("lenet-1-{}", "as it is: K-means thresholds, one quantiser a layer, from float, T = 20 e"),
     ("ablation-uniform-{}", "uniform thresholds"),
     ("ablation-005-{}", "-0.05 and 0.05 around the zero"),
     ("ablation-shared-{}", "one quantiser for all layers"),
     ("ablation-scratch-{}", "from scratch, no float phase"),
-    ("ablation-cold-{}", "constant temperature 10"),
-    ("ablation-hot-{}", "constant temperature 80"),
+    ("ablation-cold-{}", "constant temperature 20"),
+    ("ablation-hot-{}", "constant temperature 160"),
     ("ablation-learned-{}", "thresholds learned"),
     ("ablation-paper-{}", "preset paper"),
     ("ablation-released-{}", "preset released"),

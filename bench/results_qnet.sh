@@ -27,17 +27,25 @@ run()
         echo "$name: exit $?; see $out/$name.log"
 }
 
+# lenet-s NAME ARGUMENTS...; of seed $seed.
+small()
+{
+    name=$1
+    shift
+    run "$name" "$fashion" --seed "$seed" --net lenet-s "$@" augment.flip=true
+}
+
 # Weights alone from the float net; then activations from a net with such weights.
 weights()
 {
-    run "$1-$2" "$fashion" --seed "${1##*-}" --net lenet-s --from "$out/$1-float/model.qn" --weights "$3" --epochs 8
+    small "$1-$2" --from "$out/$1-float/model.qn" --weights "$3" --epochs 8
 }
 
 lenet()
 {
     for seed in 1 2 3; do
         n=lenet-$seed
-        run "$n-float" "$fashion" --seed $seed --net lenet-s --epochs 12
+        small "$n-float" --epochs 12
         weights $n w1 binary
         weights $n w2 ternary
         weights $n w3 pm4
@@ -50,51 +58,53 @@ lenet()
 
 both()
 {
-    run "$1-$2$3" "$fashion" --seed "${1##*-}" --net lenet-s --from "$out/$1-$2/model.qn" --weights "$4" \
-        --activations "$5" --epochs 8 weights_phase.epochs=0
+    small "$1-$2$3" --from "$out/$1-$2/model.qn" --weights "$4" --activations "$5" --epochs 8 weights_phase.epochs=0
 }
 
-# The same budget for every method: 8 epochs from the same float net.
+# The same budget for every method: 8 epochs from the same float net, 8 more with activations.
 peers()
 {
-    n=lenet-1
+    seed=1 from=$out/lenet-1-float/model.qn
     for method in ste dorefa lsq; do
-        for set in 'w1 binary' 'w2 ternary' 'w3 pm4'; do
-            w=${set%% *} levels=${set#* }
-            [ $method != dorefa ] || [ "$levels" != pm4 ] || levels=-3,-2,-1,0,1,2,3
-            run "peer-$method-$w" "$fashion" --seed 1 --net lenet-s --from "$out/$n-float/model.qn" --method $method \
-                --weights "$levels" --epochs 8
-        done
-        run "peer-$method-w2a2" "$fashion" --seed 1 --net lenet-s --from "$out/peer-$method-w2/model.qn" \
-            --method $method --weights ternary --activations u2 --epochs 8 weights_phase.epochs=0
-        run "peer-$method-w1a1" "$fashion" --seed 1 --net lenet-s --from "$out/peer-$method-w1/model.qn" \
-            --method $method --weights binary --activations u1 --epochs 8 weights_phase.epochs=0
+        pm4=pm4
+        [ $method != dorefa ] || pm4=-3,-2,-1,0,1,2,3
+        small "peer-$method-w1" --from "$from" --method $method --weights binary --epochs 8
+        small "peer-$method-w2" --from "$from" --method $method --weights ternary --epochs 8
+        small "peer-$method-w3" --from "$from" --method $method --weights $pm4 --epochs 8
+        small "peer-$method-w2a2" --from "$out/peer-$method-w2/model.qn" --method $method --weights ternary \
+            --activations u2 --epochs 8 weights_phase.epochs=0
+        small "peer-$method-w1a1" --from "$out/peer-$method-w1/model.qn" --method $method --weights binary \
+            --activations u1 --epochs 8 weights_phase.epochs=0
     done
-    run peer-twn-w2 "$fashion" --seed 1 --net lenet-s --from "$out/$n-float/model.qn" --method twn --weights ternary \
-        --epochs 8
+    small peer-twn-w2 --from "$from" --method twn --weights ternary --epochs 8
+}
+
+# ablation WIDTH LEVELS
+ablation()
+{
+    set -- "$1" --from "$out/lenet-1-float/model.qn" --epochs 8 --weights "$2"
+    w=$1
+    shift
+    small "ablation-uniform-$w" "$@" weights.uniform=true
+    small "ablation-shared-$w" "$@" weights.shared=true
+    small "ablation-005-$w" "$@" weights.middle=0.05
+    small "ablation-cold-$w" "$@" weights.heat=constant weights.heat_base=20
+    small "ablation-hot-$w" "$@" weights.heat=constant weights.heat_base=160
+    small "ablation-learned-$w" "$@" weights.learn_thresholds=true
+    small "ablation-released-$w" "$@" --preset released
+    small "ablation-paper-$w" "$@" --preset paper
 }
 
 ablations()
 {
-    n=lenet-1
-    set -- --seed 1 --net lenet-s --from "$out/$n-float/model.qn" --epochs 8
-    for set in 'w2 ternary' 'w3 pm4'; do
-        w=${set%% *} levels=${set#* }
-        run "ablation-uniform-$w" "$fashion" "$@" --weights "$levels" weights.uniform=true
-        run "ablation-shared-$w" "$fashion" "$@" --weights "$levels" weights.shared=true
-        run "ablation-005-$w" "$fashion" "$@" --weights "$levels" weights.middle=0.05
-        run "ablation-cold-$w" "$fashion" "$@" --weights "$levels" weights.heat=constant
-        run "ablation-hot-$w" "$fashion" "$@" --weights "$levels" weights.heat=constant weights.heat_base=80
-        run "ablation-learned-$w" "$fashion" "$@" --weights "$levels" weights.learn_thresholds=true
-        run "ablation-released-$w" "$fashion" "$@" --weights "$levels" --preset released
-        run "ablation-paper-$w" "$fashion" "$@" --weights "$levels" --preset paper
-        run "ablation-scratch-$w" "$fashion" --seed 1 --net lenet-s --weights "$levels" --epochs 8 float.epochs=0 \
-            weights_phase.rate=0.05
-    done
-    run ablation-true-slope-w2a2 "$fashion" --seed 1 --net lenet-s --from "$out/$n-w2/model.qn" --weights ternary \
-        --activations u2 --epochs 8 weights_phase.epochs=0 activations.slope=0
-    run ablation-phases-w2a2 "$fashion" --seed 1 --net lenet-s --from "$out/$n-w2/model.qn" --weights ternary \
-        --activations u2 --epochs 8 weights_phase.epochs=0 activations_phase.epochs=4 both.epochs=4 both.drops=2,3
+    seed=1
+    ablation w2 ternary
+    ablation w3 pm4
+    small ablation-scratch-w2 --weights ternary --epochs 8 float.epochs=0 weights_phase.rate=0.05
+    small ablation-scratch-w3 --weights pm4 --epochs 8 float.epochs=0 weights_phase.rate=0.05
+    set -- --from "$out/lenet-1-w2/model.qn" --weights ternary --activations u2 --epochs 8 weights_phase.epochs=0
+    small ablation-true-slope-w2a2 "$@" activations.slope=0
+    small ablation-phases-w2a2 "$@" activations_phase.epochs=4 both.epochs=4 both.drops=2,3
 }
 
 lenet5()
