@@ -68,7 +68,7 @@ enum assay_status qn_bundle_parse(struct qn_bundle *b, const void *bytes, size_t
 /* safetensors: f32, f64, i32, i64, u8 as they are, f16 and bf16 widened to f32; others are refused
  * by name (ASSAY_UNSUPPORTED). Arrays come in the order of their data, those with larger values
  * first when we wrote them. On writing, about goes into the metadata under "qnet"; on reading it
- * comes from there, and other metadata is kept in about as {"metadata": {...}}. */
+ * comes from there, and metadata without it is kept in about as {"metadata": {...}}. */
 enum assay_status qn_safetensors_write(const struct qn_bundle *b, const char *path,
                                        struct assay_err *err);
 enum assay_status qn_safetensors_read(struct qn_bundle *b, const char *path, struct assay_err *err);
@@ -85,9 +85,11 @@ enum assay_status qn_bundle_read_any(struct qn_bundle *b, const char *path, stru
 enum assay_status qn_net_save(struct qn_net *net, struct qn_bundle *b, struct assay_err *err);
 
 enum qn_load {
-    QN_LOAD_STRICT, /* every parameter is there with its shape, and nothing else of the net's;
-                     * levels, where the bundle has them, are the net's */
-    QN_LOAD_FLOAT   /* those of quantisers are left alone, in the net and in the bundle */
+    QN_LOAD_STRICT,  /* every parameter is there with its shape, and nothing else of the net's;
+                      * levels, where the bundle has them, are the net's */
+    QN_LOAD_WEIGHTS, /* those of quantisers of activations are left alone, in the net and in the
+                      * bundle */
+    QN_LOAD_FLOAT    /* those of all quantisers are */
 };
 struct qn_load_report {
     int n_loaded, n_renamed; /* renamed: found under the name that another library gives it */
@@ -104,7 +106,7 @@ struct qn_load_report {
  *
  *   - a bias of a layer that has none here and is read by a batch norm alone is taken off its
  *     running mean, which is the same function;
- *   - torchvision's alexnet has no batch norm: with QN_LOAD_FLOAT those here pass values on.
+ *   - torchvision's alexnet has no batch norm: unless loading is strict, those here pass values on.
  *
  * An array belongs to the net when its name begins with the same part (up to the first dot) as that
  * of one of the layers; others are counted as unused. report may be NULL. ASSAY_INVALID: something

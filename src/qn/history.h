@@ -61,15 +61,19 @@ enum assay_status qn_history_add(struct qn_history *h, const struct qn_epoch *e,
 enum assay_status qn_history_warn(struct qn_history *h, struct assay_err *err, const char *fmt, ...)
     ASSAY_PRINTF(3, 4);
 
-/* One JSON object, and the same read back: parse(put(h)) puts the same bytes. ASSAY_PARSE says what
- * and where; the history is empty then. */
+/* One JSON object, and the same read back: parse(put(h)) puts the same bytes. What h held is
+ * released. Epochs have rising numbers and a phase that there is. ASSAY_PARSE says what and where,
+ * ASSAY_NOMEM; the history is empty then. */
 void qn_history_put_json(const struct qn_history *h, struct assay_text *t);
 enum assay_status qn_history_parse(struct qn_history *h, const char *text, size_t len,
                                    struct assay_err *err);
 
 /* One HTML page with curves as SVG, with nothing loaded from elsewhere and no scripts: loss,
- * accuracy (train, soft, hard), temperature and rate over epochs with the phases marked; for each
- * quantiser the shares of its levels over epochs. */
+ * accuracy and error (train, soft, hard), temperature, rate and norm of the gradient over epochs
+ * with the phases marked; for each quantiser the shares of its levels over epochs. The best epoch
+ * is one of the last phase that ran: a float phase before it may have done better. Out of memory:
+ * t->failed.
+ */
 void qn_history_put_html(const struct qn_history *h, struct assay_text *t);
 
 #endif

@@ -8,37 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define DASH "\xe2\x80\x93" /* en dash: not measured */
+
 /* Of longer runs every k-th epoch is drawn. */
 enum { MAX_DRAWN = 600, MAX_QUANTISERS = 512 };
-
-static const char style[] =
-    "*{box-sizing:border-box}\n"
-    "body{margin:0;background:var(--ground);color:var(--ink);"
-    "font:15px/1.5 system-ui,-apple-system,'Segoe UI',Roboto,'DejaVu Sans',sans-serif}\n"
-    "main{max-width:1180px;margin:0 auto;padding:2rem 1.5rem 3rem}\n"
-    "h1{font-size:1.7rem;line-height:1.2;margin:0;overflow-wrap:anywhere}"
-    "h1 span{color:var(--quiet);font-weight:400}\n"
-    "h2{font-size:1.1rem;margin:2.2rem 0 .8rem}\n"
-    "p{margin:.3rem 0;color:var(--quiet);max-width:75ch;overflow-wrap:anywhere}p b{color:var(--ink)"
-    "}\n"
-    "dl{display:grid;grid-template-columns:repeat(auto-fit,minmax(8.5rem,1fr));gap:.7rem;"
-    "margin:1.4rem 0}\n"
-    "dl div{border:1px solid var(--rule);border-radius:8px;padding:.6rem .8rem;break-inside:avoid}"
-    "\ndt{color:var(--quiet);font-size:.82rem}dd{margin:0;font-size:1.3rem;font-weight:600}"
-    "dd+dd{font-size:.8rem;font-weight:400;color:var(--quiet)}\n"
-    "table{border-collapse:collapse;font-variant-numeric:tabular-nums}"
-    "td,th{padding:.25rem 1.4rem .25rem 0;text-align:right;border-bottom:1px solid var(--rule)}"
-    "th{font-weight:400;font-size:.85rem;color:var(--quiet)}"
-    "td:first-child,th:first-child{text-align:left}\n"
-    ".warn{border-left:4px solid var(--c2);background:var(--band);padding:.6rem 1rem;"
-    "margin:1.2rem 0;break-inside:avoid;overflow-wrap:anywhere}"
-    ".warn h2{margin:0;font-size:1rem}.warn ul{margin:.2rem 0;padding-left:1.2rem}\n"
-    ".wide{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,26rem),1fr));"
-    "gap:1.8rem 2rem}\n"
-    ".small{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,19rem),1fr));"
-    "gap:1.4rem 2rem}\n"
-    "@media print{main{max-width:none;padding:0}body{font-size:11px}"
-    ".wide{grid-template-columns:1fr 1fr}.small{grid-template-columns:1fr 1fr 1fr}}\n";
 
 struct page {
     const struct qn_history *h;
@@ -55,7 +28,7 @@ struct page {
 static void put_percent(struct assay_text *t, double v)
 {
     if (isnan(v))
-        assay_text_add(t, "\xe2\x80\x93"); /* en dash */
+        assay_text_add(t, DASH);
     else
         assay_text_add(t, "%.2f %%", 100 * v);
 }
@@ -64,7 +37,9 @@ static void put_seconds(struct assay_text *t, double s)
 {
     char buf[QN__TICK_TEXT];
 
-    if (!(s < 1e9))
+    if (isnan(s))
+        assay_text_add(t, DASH);
+    else if (s >= 1e9)
         assay_text_add(t, "%s s", qn__digits(s, 3, buf));
     else if (s < 60)
         assay_text_add(t, "%.1f s", s);
@@ -163,8 +138,7 @@ static void put_head(const struct page *p)
                       "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none';"
                       "style-src 'unsafe-inline'\">\n<title>");
     put_title(p);
-    assay_text_add(t, "</title>\n<style>\n%s%s</style></head>\n<body><main>\n<h1>", qn__chart_style,
-                   style);
+    assay_text_add(t, "</title>\n<style>\n%s</style></head>\n<body><main>\n<h1>", qn__page_style);
     put_or(t, p->h->net, "net without a name");
     if (p->h->data[0]) {
         assay_text_add(t, " <span>on ");
@@ -205,13 +179,14 @@ static void put_accuracy(struct assay_text *t, const char *name, double v, const
     assay_text_add(t, "</dd><dd>%s</dd></div>\n", about);
 }
 
+/* Seconds of a phase, or of all for -1; NaN: none was measured. */
 static double total_time(const struct qn_history *h, int phase)
 {
-    double s = 0;
+    double s = NAN;
 
     for (int64_t i = 0; i < h->n_epochs; i++)
         if ((phase < 0 || h->epochs[i].phase == phase) && h->epochs[i].took_s >= 0)
-            s += h->epochs[i].took_s;
+            s = (isnan(s) ? 0 : s) + h->epochs[i].took_s;
     return s;
 }
 
@@ -241,13 +216,13 @@ static void put_results(const struct page *p)
     else
         assay_text_add(t, "%.2f", 100 * gap + 0.0);
     assay_text_add(t, "</dd><dd>points, last epoch</dd></div>\n");
-    open_tile(t, "best hard accuracy");
+    open_tile(t, "best accuracy");
     put_percent(t, p->best < 0 ? NAN : h->epochs[p->best].hard_accuracy);
     if (p->best < 0)
         assay_text_add(t, "</dd><dd>not measured</dd></div>\n");
     else
         assay_text_add(t, "</dd><dd>epoch %" PRId64 "%s</dd></div>\n", h->epochs[p->best].epoch,
-                       h->n_phases > 1 ? ", of the last phase" : "");
+                       h->n_phases > 1 ? ", hard, last phase" : ", hard");
     open_tile(t, "epochs");
     assay_text_add(t, "%" PRId64 "</dd><dd>of %" PRId64 " planned</dd></div>\n", h->n_epochs,
                    planned(h));
@@ -275,7 +250,7 @@ static void put_phases(const struct page *p)
         assay_text_add(t, "</td><td>%" PRId64 " of %" PRId64 "</td><td>", n, h->phases[i].n_epochs);
         put_percent(t, best < 0 ? NAN : h->epochs[best].hard_accuracy);
         if (best < 0)
-            assay_text_add(t, "</td><td>\xe2\x80\x93</td><td>");
+            assay_text_add(t, "</td><td>" DASH "</td><td>");
         else
             assay_text_add(t, "</td><td>%" PRId64 "</td><td>", h->epochs[best].epoch);
         put_seconds(t, total_time(h, i));
@@ -389,14 +364,20 @@ static void put_panel(struct page *p, const struct panel *panel)
 
 static void put_curves(struct page *p)
 {
+    size_t before;
+
     assay_text_add(p->t, "<h2>Curves</h2>\n<p>Soft: the network as it is trained. Hard: with steps "
-                         "in place of the soft functions, as it is exported. The ring marks the "
-                         "best epoch of the last phase.");
+                         "in place of the soft functions, as it is exported.");
+    if (p->best >= 0)
+        assay_text_add(p->t, " The ring marks the best epoch of the last phase that ran.");
     if (p->every > 1)
         assay_text_add(p->t, " One epoch in %" PRId64 " is drawn.", p->every);
     assay_text_add(p->t, "</p>\n<div class=\"wide\">\n");
+    before = p->t->len;
     for (size_t i = 0; i < sizeof panels / sizeof *panels; i++)
         put_panel(p, &panels[i]);
+    if (p->t->len == before)
+        assay_text_add(p->t, "<p>Nothing was measured.</p>\n");
     assay_text_add(p->t, "</div>\n");
 }
 

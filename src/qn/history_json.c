@@ -61,7 +61,7 @@ static void put_float(struct assay_text *t, float v)
 {
     char buf[ASSAY__NUMBER_MAX];
 
-    if (!isfinite(v) || v == rintf(v)) {
+    if (!isfinite(v) || (v == rintf(v) && fabsf(v) < 1e15F)) {
         put_number(t, (double)v);
         return;
     }

@@ -128,7 +128,8 @@ struct qn_net_options {
     struct qn_quant_config first, last;
     /* One quantiser for all layers that `weights` is for (`activations`): alpha, beta and
      * thresholds are there once, as parameters "weight_quant.alpha" ("activation_quant.alpha") and
-     * so on. Not with scales per channel, nor with kinds that derive them from the values. */
+     * so on. Their gradients are sums over the layers. Not with scales per channel, nor with kinds
+     * that derive them from the values. */
     bool share_weights, share_activations;
 };
 
@@ -140,8 +141,7 @@ struct qn_pass {
     bool train; /* batch statistics, dropout; remembers what backward needs */
     enum qn_quant_mode weights, activations;
     uint64_t seed, step; /* of dropout */
-    bool check;          /* name the first layer that makes a value which is not finite, or that
-                          * quantises weights or has scales which are not */
+    bool check;          /* name the first layer that has, or makes, a value which is not finite */
     qn_watch_fn watch;   /* or NULL */
     void *cookie;
 };

@@ -54,22 +54,26 @@ static bool gradients_finite(const struct qn_quant *q)
            (!q->g_b || finite_all(q->config.levels.n - 1, q->g_b));
 }
 
-/* Steps make a level of anything, NaN included: what goes into them is looked at before. */
-static enum assay_status check_quantised(const struct qn_net *net, int layer, struct assay_err *err)
+/* Before the layer runs: steps make a level of anything, NaN included, and an infinite variance
+ * makes 0 of it. */
+static enum assay_status check_params(const struct qn_net *net, int layer, struct assay_err *err)
 {
     const struct qn__node *node = &net->nodes[layer];
     const struct qn_layer *l = &net->graph->layers[layer];
-    const struct qn_param *w = &net->params[node->first_param];
 
-    if (node->quantised >= 0 && !finite_all(w->n, w->v))
-        return assay_fail(err, ASSAY_INVALID,
-                          "layer '%s' (%s) has a weight that is not finite; a lower rate or a clip "
-                          "of gradients may help",
-                          l->name, l->type->name);
+    for (int i = 0; i < node->n_params; i++) {
+        const struct qn_param *p = &net->params[node->first_param + i];
+
+        if (!finite_all(p->n, p->v))
+            return assay_fail(err, ASSAY_INVALID,
+                              "layer '%s' (%s): '%s' holds a value that is not finite; a lower "
+                              "rate or a clip of gradients may help",
+                              l->name, l->type->name, p->name);
+    }
     if (node->quant && !scales_finite(node->quant))
         return assay_fail(err, ASSAY_INVALID,
-                          "layer '%s' (%s) has a quantiser with a scale or threshold that is not "
-                          "finite",
+                          "layer '%s' (%s): a scale or threshold of its quantiser is not finite; a "
+                          "lower rate or temperature may help",
                           l->name, l->type->name);
     return ASSAY_OK;
 }
@@ -132,6 +136,9 @@ static struct qn_call call_of(struct qn_net *net, const struct qn_pass *pass, in
 enum assay_status qn_net_forward_to(struct qn_net *net, const struct qn_pass *pass, const float *x,
                                     int64_t n, int layer, struct assay_err *err)
 {
+    if (layer < 0 || layer >= net->graph->n_layers)
+        return assay_fail(err, ASSAY_INVALID, "a pass up to layer %d of %d", layer,
+                          net->graph->n_layers);
     if (n < 1 || n > net->options.max_batch)
         return assay_fail(err, ASSAY_INVALID, "%lld samples in a batch of at most %lld",
                           (long long)n, (long long)net->options.max_batch);
@@ -143,7 +150,7 @@ enum assay_status qn_net_forward_to(struct qn_net *net, const struct qn_pass *pa
         struct qn_call c = call_of(net, pass, i);
 
         if (pass->check)
-            ASSAY_TRY(check_quantised(net, i, err));
+            ASSAY_TRY(check_params(net, i, err));
         if (node->quantised >= 0 && pass->weights != QN_OFF)
             qn_quant_forward(
                 node->quant, pass->weights, net->params[node->first_param].v, node->weights,

@@ -203,6 +203,13 @@ static int mean_behind(const struct loading *l, const char *bias)
     return -1;
 }
 
+/* Whether a parameter is one that this way of loading does not touch. */
+static bool left_alone(const struct loading *l, const struct qn_param *p)
+{
+    return of_quantiser(p->role) &&
+           (l->how == QN_LOAD_FLOAT || (l->how == QN_LOAD_WEIGHTS && p->of_activations));
+}
+
 /* Whether a name begins as the net's do. */
 static bool is_ours(const struct loading *l, const char *name)
 {
@@ -236,7 +243,7 @@ static enum assay_status use_other(struct loading *l, const struct qn_entry *e,
         l->report.n_folded++;
         return ASSAY_OK;
     }
-    if (is_ours(l, to->name) && !(l->how == QN_LOAD_FLOAT && qn__name_is_quantiser(to->name)))
+    if (is_ours(l, to->name) && !(l->how != QN_LOAD_STRICT && qn__name_is_quantiser(to->name)))
         return assay_fail(err, ASSAY_INVALID, "'%s': the net has no '%s'", e->name, to->name);
     note_unused(l, e);
     return ASSAY_OK;
@@ -256,7 +263,7 @@ static enum assay_status check_levels(struct loading *l, const struct qn_entry *
     snprintf(name, sizeof name, "%.*salpha", (int)(strrchr(to->name, '.') + 1 - to->name),
              to->name);
     at = find_param(l, name);
-    if (at < 0 || l->how == QN_LOAD_FLOAT)
+    if (at < 0 || left_alone(l, qn_net_param(l->net, at)))
         return use_other(l, e, to, err);
     y = levels_of(l->net, qn_net_param(l->net, at));
     same = e->type == QN_F32 && e->n == y->n - steps;
@@ -284,7 +291,7 @@ static enum assay_status use_entries(struct loading *l, struct assay_err *err)
             ASSAY_TRY(check_levels(l, e, &to, err));
         else if (at < 0)
             ASSAY_TRY(use_other(l, e, &to, err));
-        else if (l->how == QN_LOAD_FLOAT && of_quantiser(qn_net_param(l->net, at)->role))
+        else if (left_alone(l, qn_net_param(l->net, at)))
             note_unused(l, e);
         else
             ASSAY_TRY(use_entry(l, at, e, &to, err));
@@ -315,7 +322,7 @@ static bool all_missing(const struct loading *l, int layer)
 
 static void fill_rest(struct loading *l)
 {
-    bool pass = l->how == QN_LOAD_FLOAT && l->map->lacks_batch_norm;
+    bool pass = l->how != QN_LOAD_STRICT && l->map->lacks_batch_norm;
 
     for (int i = 0; i < qn_net_n_params(l->net); i++) {
         const struct qn_param *p = qn_net_param(l->net, i);
@@ -323,7 +330,7 @@ static void fill_rest(struct loading *l)
 
         if (f->from != NOTHING)
             continue;
-        if (of_quantiser(p->role) && l->how == QN_LOAD_FLOAT) {
+        if (left_alone(l, p)) {
             f->from = KEPT;
         } else if (p->role >= QN_GAMMA && p->role <= QN_VARIANCE && pass &&
                    all_missing(l, p->layer)) {
@@ -337,6 +344,7 @@ static void fill_rest(struct loading *l)
 static enum assay_status check_missing(const struct loading *l, struct assay_err *err)
 {
     const struct qn_param *first = NULL;
+    char hint[QN_MAX_ENTRY_NAME + 64] = "";
     int n = 0;
 
     for (int i = 0; i < qn_net_n_params(l->net); i++)
@@ -346,12 +354,14 @@ static enum assay_status check_missing(const struct loading *l, struct assay_err
         }
     if (!first)
         return ASSAY_OK;
-    return assay_fail(
-        err, ASSAY_INVALID, "%d of %d parameters are missing, the first is '%s'%s%s%s", n,
-        qn_net_n_params(l->net), first->name,
-        of_quantiser(first->role) ? "; load it as float weights to keep the net's" : "",
-        l->b->n ? "; the first array is " : "; there are no arrays",
-        l->b->n ? l->b->entries[0].name : "");
+    if (of_quantiser(first->role))
+        snprintf(hint, sizeof hint, "; load it as float weights to keep the net's");
+    else if (!l->b->n)
+        snprintf(hint, sizeof hint, "; there are no arrays");
+    else if (!l->report.n_loaded)
+        snprintf(hint, sizeof hint, "; the first array is '%s'", l->b->entries[0].name);
+    return assay_fail(err, ASSAY_INVALID, "%d of %d parameters are missing, the first is '%s'%s", n,
+                      qn_net_n_params(l->net), first->name, hint);
 }
 
 /* ---- values ---------------------------------------------------------------------------------- */

@@ -206,6 +206,20 @@ struct qn_view qn__scaled_view(const struct qn_quant *q, struct qn_view v)
     return v;
 }
 
+struct qn_magnitudes qn__magnitudes(const float *x, struct qn_view v, int64_t channel)
+{
+    struct qn_magnitudes m = { 0, 0, v.outer * v.inner };
+
+    for (int64_t o = 0; o < v.outer; o++)
+        for (int64_t i = 0; i < v.inner; i++) {
+            double a = fabs((double)x[(o * v.channels + channel) * v.inner + i]);
+
+            m.most = a > m.most ? a : m.most;
+            m.sum += a;
+        }
+    return m;
+}
+
 static struct qn_run run_at(const struct pass *p, int64_t channel, int64_t at, int64_t n)
 {
     const struct qn_quant *q = p->q;
@@ -324,6 +338,7 @@ static void add_rows(const struct qn_quant *q, int64_t first, int64_t n)
 static void set_gradients(struct qn_quant *q, int64_t rows, int64_t values_per_scale)
 {
     double factor = q->type->alpha_factor ? q->type->alpha_factor(q, values_per_scale) : 1;
+    double damp = q->config.damp_scales ? 1 / sqrt((double)values_per_scale) : 1;
     size_t width = row_width(q);
 
     if (q->n_scales == 1)
@@ -332,9 +347,9 @@ static void set_gradients(struct qn_quant *q, int64_t rows, int64_t values_per_s
         const double *at = q->partial + (size_t)s * width;
 
         if (q->alpha.g && q->type->trains_alpha)
-            q->alpha.g[s] = (float)(factor * at[0] * scale_slope(&q->alpha, s));
+            q->alpha.g[s] = (float)(damp * factor * at[0] * scale_slope(&q->alpha, s));
         if (q->beta.g && q->type->trains_beta)
-            q->beta.g[s] = (float)(at[1] * scale_slope(&q->beta, s));
+            q->beta.g[s] = (float)(damp * at[1] * scale_slope(&q->beta, s));
     }
     if (!q->g_b)
         return;
@@ -373,5 +388,5 @@ void qn_quant_backward(struct qn_quant *q, const float *x, struct qn_view v, con
         rows = (p.v.inner - 1) / p.piece + 1;
     }
     qn_pool_run(pool, rows, 1, backward_piece, &p);
-    set_gradients(q, rows, v.outer * v.channels * v.inner / q->n_scales);
+    set_gradients(q, rows, v.channels * v.inner / q->n_scales);
 }

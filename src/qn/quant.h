@@ -70,6 +70,9 @@ struct qn_quant_config {
     struct qn_levels levels;
     bool per_channel;      /* alpha and beta for each channel of the view, else one for all */
     bool learn_thresholds; /* the paper froze them: it did not help. Sigmoids alone can */
+    /* Gradients of alpha and beta times 1 / sqrt(values of a sample that share them): without it
+     * beta falls until the sigmoids are no steps at any temperature of the schedule. */
+    bool damp_scales;
     /* The sigmoids. Temperatures are >= 0, in units of 1/u. */
     float clamp;       /* of the exponent t * u: 10 as released, 0 none */
     bool clamp_strict; /* derivative 0 where the exponent is clamped; as released it is not, so
@@ -174,7 +177,7 @@ struct qn_quant_type {
     /* dx = dy * derivative, sums += ...; dx may be dy. */
     void (*backward)(const struct qn_quant *q, const struct qn_run *r, const float *dy, float *dx,
                      struct qn_sums *sums);
-    /* Factor on alpha's gradient for n values that share it; NULL: 1. */
+    /* Factor on alpha's gradient where n weights, or values of one sample, share it; NULL: 1. */
     double (*alpha_factor)(const struct qn_quant *q, int64_t n);
 };
 
@@ -195,6 +198,12 @@ void qn__steps(const struct qn_quant *q, const struct qn_run *r, float *y);
 float qn__temperature(const struct qn_quant *q);
 /* The view in whose channels the scales differ: with one scale, all values in one row. */
 struct qn_view qn__scaled_view(const struct qn_quant *q, struct qn_view v);
+/* |x| of one channel: sum (which NaN gets into), largest, how many. */
+struct qn_magnitudes {
+    double sum, most;
+    int64_t n;
+};
+struct qn_magnitudes qn__magnitudes(const float *x, struct qn_view v, int64_t channel);
 /* The nearest thresholds, by squares, that do not decrease: neighbours that do become their mean.
  * Those that are in order stay, bit for bit. n < QN_MAX_LEVELS */
 void qn__thresholds_order(float *b, int n);

@@ -22,6 +22,7 @@
 #include "qn/exp32.h"
 #include "qn/quant.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -66,32 +67,18 @@ static void set(struct qn_quant *q, int64_t s, double alpha, double beta)
 
 /* ---- scales and thresholds ------------------------------------------------------------------- */
 
-/* The largest |x| of a channel; its mean into *mean. NaN and infinities come through to the mean.
- */
-static double largest(const float *x, struct qn_view v, int64_t channel, double *mean)
-{
-    double sum = 0, most = 0;
-
-    for (int64_t o = 0; o < v.outer; o++)
-        for (int64_t i = 0; i < v.inner; i++) {
-            double a = fabs((double)x[(o * v.channels + channel) * v.inner + i]);
-
-            most = a > most ? a : most;
-            sum += a;
-        }
-    *mean = sum / (double)(v.outer * v.inner);
-    return most;
-}
-
 static void prepare_weights(struct qn_quant *q, const float *x, struct qn_view v)
 {
     const struct qn_levels *l = &q->config.levels;
-    double top = (double)qn_levels_max(l), mean;
+    double top = (double)qn_levels_max(l);
 
     v = qn__scaled_view(q, v);
     for (int64_t s = 0; s < q->n_scales; s++) {
-        double most = largest(x, v, s, &mean);
+        struct qn_magnitudes m = qn__magnitudes(x, v, s);
+        double most = m.most, mean = m.sum / (double)m.n;
 
+        if (l->n == 2 && mean == 0)
+            set(q, s, (double)FLT_MIN, 1); /* 0, as far as a scale can be */
         if (!isfinite(mean) || !isnormal((float)most) || !isnormal((float)(1 / most)))
             continue; /* all 0, or not finite: what was stays */
         set(q, s, (l->n == 2 ? mean : 1) / top, 1 / most);
@@ -119,13 +106,11 @@ static void prepare(struct qn_quant *q, const float *x, struct qn_view v)
 static enum assay_status start(struct qn_quant *q, const float *x, struct qn_view v,
                                struct assay_err *err)
 {
-    struct qn_view rows = qn__scaled_view(q, v);
-    double mean;
+    struct qn_view all = { 1, 1, v.outer * v.channels * v.inner };
 
-    for (int64_t s = 0; from_values(&q->config) && s < q->n_scales; s++)
-        if (!(largest(x, rows, s, &mean) > 0))
-            return assay_fail(err, ASSAY_INVALID,
-                              "all values are 0: nothing to scale quantiser dorefa by");
+    if (from_values(&q->config) && !(qn__magnitudes(x, all, 0).most > 0))
+        return assay_fail(err, ASSAY_INVALID,
+                          "all values are 0: nothing to scale quantiser dorefa by");
     prepare(q, x, v);
     return ASSAY_OK;
 }

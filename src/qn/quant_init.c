@@ -26,23 +26,17 @@ static int by_value(const void *a, const void *b)
 
 /* ---- scales ---------------------------------------------------------------------------------- */
 
-/* The quantile of |x| over one scale's values; `copy` holds as many. */
+/* The quantile of |x| over one scale's values; `copy` holds as many, or is NULL: the largest. */
 static double largest(const float *x, struct qn_view v, int64_t channel, double quantile,
                       float *copy)
 {
     int64_t n = 0, at;
-    float most = 0;
 
-    for (int64_t o = 0; o < v.outer; o++)
-        for (int64_t i = 0; i < v.inner; i++) {
-            float a = fabsf(x[(o * v.channels + channel) * v.inner + i]);
-
-            most = a > most ? a : most;
-            if (copy)
-                copy[n++] = a;
-        }
     if (!copy)
-        return (double)most;
+        return qn__magnitudes(x, v, channel).most;
+    for (int64_t o = 0; o < v.outer; o++)
+        for (int64_t i = 0; i < v.inner; i++)
+            copy[n++] = fabsf(x[(o * v.channels + channel) * v.inner + i]);
     qsort(copy, (size_t)n, sizeof *copy, by_value);
     at = (int64_t)ceil(quantile * (double)n) - 1;
     return (double)copy[at < 0 ? 0 : at];
@@ -52,7 +46,7 @@ static enum assay_status start_scales(struct qn_quant *q, const float *x, struct
                                       const struct qn_start *s, struct assay_arena *arena,
                                       struct assay_err *err)
 {
-    double p = (double)qn_levels_max(&q->config.levels);
+    double p = (double)qn_levels_max(&q->config.levels), of_all = 0;
     float *copy = NULL;
 
     if (s->quantile < 1) {
@@ -61,14 +55,17 @@ static enum assay_status start_scales(struct qn_quant *q, const float *x, struct
             return assay_fail(err, ASSAY_NOMEM, "no memory to sort %lld values",
                               (long long)(v.outer * v.inner));
     }
+    for (int64_t c = 0; c < v.channels; c++)
+        of_all = fmax(of_all, largest(x, v, c, s->quantile, copy));
+    if (!(of_all > 0))
+        return assay_fail(err, ASSAY_INVALID,
+                          "all values of a layer are 0 (up to the quantile %g): nothing to scale a "
+                          "quantiser by",
+                          s->quantile);
     for (int64_t c = 0; c < v.channels; c++) {
-        double most = largest(x, v, c, s->quantile, copy);
-        double beta = 1.25 * p / most;
+        double most = v.channels > 1 ? largest(x, v, c, s->quantile, copy) : of_all;
+        double beta = 1.25 * p / (most > 0 ? most : of_all);
 
-        if (!(most > 0))
-            return assay_fail(err, ASSAY_INVALID,
-                              "all values of %s are 0: nothing to scale a quantiser by",
-                              v.channels > 1 ? "a channel" : "a layer");
         ASSAY_TRY(qn_quant_set_scales(q, c, (float)(1 / beta), (float)beta, err));
     }
     return ASSAY_OK;
@@ -179,6 +176,27 @@ static enum assay_status check_values(const float *x, struct qn_view v, const st
     return ASSAY_OK;
 }
 
+/* alpha of scale c that brings alpha * Y[code] nearest to the values, by least squares. */
+static enum assay_status fit_alpha(struct qn_quant *q, const float *x, struct qn_view v, int64_t c,
+                                   struct assay_err *err)
+{
+    const struct qn_levels *l = &q->config.levels;
+    float beta = qn_quant_beta(q, c);
+    double xy = 0, yy = 0;
+
+    for (int64_t o = 0; o < v.outer; o++)
+        for (int64_t i = 0; i < v.inner; i++) {
+            float value = x[(o * v.channels + c) * v.inner + i];
+            double y = (double)l->y[qn_quant_code(q, beta * value)];
+
+            xy += (double)value * y;
+            yy += y * y;
+        }
+    if (!(xy > 0)) /* every value takes the level 0: as it was */
+        return ASSAY_OK;
+    return qn_quant_set_scales(q, c, (float)(xy / yy), beta, err);
+}
+
 enum assay_status qn_quant_start(struct qn_quant *q, const float *x, struct qn_view v,
                                  const struct qn_start *s, struct assay_arena *arena,
                                  struct assay_err *err)
@@ -188,9 +206,11 @@ enum assay_status qn_quant_start(struct qn_quant *q, const float *x, struct qn_v
         return q->type->start(q, x, v, err);
     v = qn__scaled_view(q, v);
     ASSAY_TRY(start_scales(q, x, v, s, arena, err));
-    if (is_plus_minus(&q->config.levels)) {
+    if (is_plus_minus(&q->config.levels))
         q->b[0] = 0;
-        return ASSAY_OK;
-    }
-    return start_thresholds(q, x, v, s, arena, err);
+    else
+        ASSAY_TRY(start_thresholds(q, x, v, s, arena, err));
+    for (int64_t c = 0; s->fit_alpha && c < v.channels; c++)
+        ASSAY_TRY(fit_alpha(q, x, v, c, err));
+    return ASSAY_OK;
 }

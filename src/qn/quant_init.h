@@ -19,7 +19,9 @@ enum qn_middle {
 };
 
 struct qn_start {
-    bool uniform; /* thresholds half way between levels instead of K-means */
+    bool fit_alpha; /* alpha brings levels nearest to the values instead of being 1 / beta: the
+                     * largest value says little about the others */
+    bool uniform;   /* thresholds half way between levels instead of K-means */
     enum qn_middle middle;
     double quantile;     /* q is this quantile of |x|: 1 the largest; in (0, 1] */
     bool skip_zeros;     /* zeros of activations take no part in the clustering */
@@ -27,15 +29,16 @@ struct qn_start {
     uint64_t seed;
 };
 
-/* K-means, quantile 1. */
+/* K-means, quantile 1, alpha = 1 / beta. */
 struct qn_start qn_start_default(uint64_t seed);
 
 /*
  * Sets alpha, beta and thresholds of q from values x: those of the weights, or activations drawn
  * from training samples. Two levels {-a, a}: threshold 0. Fewer different values than levels:
- * thresholds half way between levels.
+ * thresholds half way between levels. A channel of zeros (one that ReLU never lets through) has the
+ * scales of the channel with the largest values.
  *
- * ASSAY_INVALID: no values, one not finite, all of a scale's values 0, a quantile out of range;
+ * ASSAY_INVALID: no values, one not finite, all 0, a quantile out of range;
  * ASSAY_NOMEM. arena: scratch, which the caller frees.
  */
 enum assay_status qn_quant_start(struct qn_quant *q, const float *x, struct qn_view v,
@@ -47,12 +50,13 @@ enum assay_status qn_quant_start(struct qn_quant *q, const float *x, struct qn_v
 /*
  * Sets what c and s say about temperatures, clamp and thresholds; kind and levels of c must be set.
  *
- * "default":  weights: true derivative, clamp with floor, thresholds of K-means.
- *             activations: derivative at temperature 1 and without its factor, without which
- * low-bit activations stop learning as the temperature rises. "paper":    the true derivative
- * everywhere, no clamp; -0.05 and 0.05 around the zero of weights. "released": the code of the
- * authors: clamp at 10 with its floor, weights capped at 2000, binary weights with the derivative
- * at temperature 1 times the temperature; thresholds as in the paper.
+ * "default":   alpha fitted, damped scales, thresholds of K-means. Weights: true derivative, clamp
+ *              with floor. Activations: derivative at temperature 1 and without its factor, without
+ *              which low-bit activations stop learning as the temperature rises.
+ * "paper":     the true derivative everywhere, no clamp; -0.05 and 0.05 around the zero of weights.
+ * "released":  the code of the authors: clamp at 10 with its floor, weights capped at 2000, binary
+ *              weights with the derivative at temperature 1 times the temperature; thresholds as in
+ *              the paper.
  *
  * ASSAY_INVALID: another name.
  */

@@ -5,7 +5,8 @@
  * between levels. With v = x / s:
  *
  *     dy/dx = 1 for Y_0 < v < Y_n, else 0
- *     dy/ds = round(v) - v inside, Y_0 or Y_n outside; times 1 / sqrt(N * Y_max)
+ *     dy/ds = round(v) - v inside, Y_0 or Y_n outside; times 1 / sqrt(N * Y_max), N weights or
+ *             values of one sample (section 2.2)
  *
  * start: s = 2 mean|x| / sqrt(Y_max) (section 2.1). Any set of levels will do; the paper's are
  * neighbouring integers.
@@ -13,11 +14,6 @@
 #include "qn/quant.h"
 
 #include <math.h>
-
-static int64_t index_of(struct qn_view v, int64_t channel, int64_t i)
-{
-    return (i / v.inner * v.channels + channel) * v.inner + i % v.inner;
-}
 
 /* beta follows alpha, which training moves. */
 static void prepare(struct qn_quant *q, const float *x, struct qn_view v)
@@ -33,17 +29,19 @@ static void prepare(struct qn_quant *q, const float *x, struct qn_view v)
 static enum assay_status start(struct qn_quant *q, const float *x, struct qn_view v,
                                struct assay_err *err)
 {
-    v = qn__scaled_view(q, v);
-    for (int64_t s = 0; s < q->n_scales; s++) {
-        int64_t n = v.outer * v.inner;
-        double sum = 0, step;
+    double most = 0;
 
-        for (int64_t i = 0; i < n; i++)
-            sum += fabs((double)x[index_of(v, s, i)]);
-        if (!(sum > 0))
-            return assay_fail(err, ASSAY_INVALID,
-                              "all values are 0: nothing to take the step of quantiser lsq from");
-        step = 2 * sum / (double)n / sqrt((double)qn_levels_max(&q->config.levels));
+    v = qn__scaled_view(q, v);
+    for (int64_t s = 0; s < q->n_scales; s++)
+        most = fmax(most, qn__magnitudes(x, v, s).sum);
+    if (!(most > 0))
+        return assay_fail(err, ASSAY_INVALID,
+                          "all values are 0: nothing to take the step of quantiser lsq from");
+    for (int64_t s = 0; s < q->n_scales; s++) {
+        struct qn_magnitudes m = qn__magnitudes(x, v, s);
+        double mean = (m.sum > 0 ? m.sum : most) / (double)m.n;
+        double step = 2 * mean / sqrt((double)qn_levels_max(&q->config.levels));
+
         ASSAY_TRY(qn_quant_set_scales(q, s, (float)step, (float)(1 / step), err));
     }
     qn_quant_uniform(q);

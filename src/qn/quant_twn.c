@@ -38,7 +38,8 @@ static void prepare(struct qn_quant *q, const float *x, struct qn_view v)
 {
     v = qn__scaled_view(q, v);
     for (int64_t s = 0; s < q->n_scales; s++) {
-        double delta = share * above(x, v, s, -1).of / (double)(v.outer * v.inner);
+        struct qn_magnitudes m = qn__magnitudes(x, v, s);
+        double delta = share * m.sum / (double)m.n;
         struct sum far = above(x, v, s, delta);
 
         if (!(delta > 0) || !far.n || !isfinite(delta))

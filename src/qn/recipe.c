@@ -52,6 +52,7 @@ static const struct qn__field quantiser[] = {
       .words = "linear|exponential|constant" },
     { "heat_base", QN__NUMBER, .offset = AT(qn_quantiser, heat_base), 1e-3, 1e6 },
     { "heat_growth", QN__NUMBER, .offset = AT(qn_quantiser, heat_growth), .min = 1, .max = 100 },
+    { "heat_before", QN__INT, .offset = AT(qn_quantiser, heat_before), .min = -1, .max = 1e6 },
     { 0 },
 };
 
@@ -92,7 +93,8 @@ struct qn_recipe qn_recipe_default(void)
                                               .slope = -1,
                                               .heat = QN_HEAT_LINEAR,
                                               .heat_base = 10,
-                                              .heat_growth = 1.5 };
+                                              .heat_growth = 1.5,
+                                              .heat_before = -1 };
     static const struct qn_phase off = {
         .rate = 0.01, .decline = QN_STEPS, .drop = 0.1, .scales = 1
     };
@@ -107,6 +109,7 @@ struct qn_recipe qn_recipe_default(void)
                            .first = none,
                            .last = none };
 
+    r.weights.heat_base = 20;
     r.activations.heat_base = 40;
     for (int i = 0; i < QN_N_PHASES; i++)
         r.phases[i] = off;

@@ -62,6 +62,8 @@ struct qn_quantiser {
     double heat_base; /* T = base * e, base * growth^(e-1) or base, in the e-th epoch in which these
                        * tensors are learned, through all phases */
     double heat_growth;
+    int64_t heat_before; /* epochs in which they were learned before this run, which count; -1: as
+                          * many as the net was learned that the run starts from */
 };
 
 /* ---- the whole ------------------------------------------------------------------------------- */

@@ -192,48 +192,51 @@ static enum assay_status check_metadata(json_t *meta, struct assay_err *err)
     return ASSAY_OK;
 }
 
-static enum assay_status set_about(struct qn_bundle *b, const json_t *root, struct assay_err *err)
+/* Whether it is text of an object, as we write it. */
+static enum assay_status is_about(const char *text, bool *is, struct assay_err *err)
 {
-    char *text = json_dumps(root, JSON_COMPACT);
-    enum assay_status st = text ? qn_bundle_set_about(b, text, strlen(text), err)
-                                : assay_fail(err, ASSAY_NOMEM, "no memory for the metadata");
+    struct assay_err theirs;
+    enum assay_status st;
+    json_t *root;
 
-    free(text);
-    return st;
+    *is = false;
+    if (!text)
+        return ASSAY_OK;
+    st = assay__json_parse(&root, text, strlen(text), &theirs);
+    if (st == ASSAY_NOMEM)
+        return assay_fail(err, st, "%s", theirs.text);
+    if (st)
+        return ASSAY_OK;
+    *is = json_is_object(root);
+    json_decref(root);
+    return ASSAY_OK;
 }
 
-/* What we wrote as about, or an object, with the rest of the metadata in it. */
+/* What we wrote as about, or all metadata in an object. */
 static enum assay_status get_about(struct qn_bundle *b, json_t *meta, struct assay_err *err)
 {
-    const char *text = json_string_value(json_object_get(meta, about_key));
-    json_t *root = NULL;
+    const char *ours = json_string_value(json_object_get(meta, about_key)), *key;
+    struct assay_text text = { 0 };
     enum assay_status st;
+    int n = 0;
+    bool is;
+    json_t *v;
 
-    if (text) {
-        struct assay_err ignored;
-
-        st = assay__json_parse(&root, text, strlen(text), &ignored);
-        if (st == ASSAY_NOMEM)
-            return assay_fail(err, st, "no memory for the metadata");
-        if (st || !json_is_object(root)) { /* someone else's */
-            json_decref(root);
-            root = NULL;
-        }
+    ASSAY_TRY(is_about(ours, &is, err));
+    if (is)
+        return qn_bundle_set_about(b, ours, strlen(ours), err);
+    assay_text_add(&text, "{\"metadata\":{");
+    json_object_foreach(meta, key, v)
+    {
+        assay_text_add(&text, n++ ? "," : "");
+        assay__json_add_string(&text, key);
+        assay_text_add(&text, ":");
+        assay__json_add_string(&text, json_string_value(v));
     }
-    if (root && json_object_size(meta) == 1) {
-        st = qn_bundle_set_about(b, text, strlen(text), err);
-        json_decref(root);
-        return st;
-    }
-    if (root)
-        json_object_del(meta, about_key);
-    else
-        root = json_object();
-    if (!root || json_object_set(root, "metadata", meta))
-        st = assay_fail(err, ASSAY_NOMEM, "no memory for the metadata");
-    else
-        st = set_about(b, root, err);
-    json_decref(root);
+    assay_text_add(&text, "}}");
+    st = text.failed ? assay_fail(err, ASSAY_NOMEM, "no memory for the metadata")
+                     : qn_bundle_set_about(b, text.data, text.len, err);
+    assay_text_release(&text);
     return st;
 }
 

@@ -67,7 +67,7 @@ static bool learns(enum qn_phase_kind k, bool activations)
 double qn_recipe_heat(const struct qn_recipe *r, bool activations, int64_t epoch)
 {
     const struct qn_quantiser *q = activations ? &r->activations : &r->weights;
-    int64_t e = 0, of_phase;
+    int64_t e = q->heat_before > 0 ? q->heat_before : 0, of_phase;
 
     if (!learns(qn_recipe_at(r, epoch, &of_phase), activations))
         return 0;

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MAX_STEPS = 10, MAX_DECADE_TICKS = 6 };
+enum { MAX_STEPS = 10, MAX_GRID = 9, MAX_DECADE_TICKS = 6 };
 
 static const double largest = 1e300, smallest = 1e-290, closest = 1e-9;
 static const int mantissa[] = { 1, 2, 5 };
@@ -143,9 +143,9 @@ void qn__axis_whole(struct qn__axis *a, double lo, double hi, int steps)
 /* The grid 1, 2, 5, 10, 20, ... : its g-th value, from 1 at 0. */
 static struct step grid(int g)
 {
-    int decade = g >= 0 ? g / 3 : -((2 - g) / 3);
+    int place = ((g % 3) + 3) % 3;
 
-    return (struct step){ mantissa[g - 3 * decade], decade };
+    return (struct step){ mantissa[place], (g - place) / 3 };
 }
 
 /* The last place of the grid whose value is not above v. */
@@ -173,7 +173,7 @@ void qn__axis_log(struct qn__axis *a, double lo, double hi)
     a->hi = times(grid(to), 1);
     a->n = 0;
     decades = (to - from + 2) / 3;
-    every = to - from <= 6 ? 1 : 3 * ((decades + MAX_DECADE_TICKS - 1) / MAX_DECADE_TICKS);
+    every = to - from <= MAX_GRID ? 1 : 3 * ((decades + MAX_DECADE_TICKS - 1) / MAX_DECADE_TICKS);
     for (int g = from; g <= to && a->n < QN__MAX_TICKS; g++) {
         struct qn__tick *t = &a->tick[a->n];
         struct step s = grid(g);

@@ -32,8 +32,8 @@ struct qn__axis {
 void qn__axis_linear(struct qn__axis *a, double lo, double hi, int steps);
 /* The same of whole numbers, for an axis that ends where it is told to. */
 void qn__axis_whole(struct qn__axis *a, double lo, double hi, int steps);
-/* Ticks at 1, 2, 5, 10, ... over up to two decades, else at powers of ten. Ends of 0 and less count
- * as 1e-300. */
+/* Ticks at 1, 2, 5, 10, ... over up to three decades, else at powers of ten. Ends of 0 and less
+ * count as 1e-300. */
 void qn__axis_log(struct qn__axis *a, double lo, double hi);
 
 /* 0 at lo to 1 at hi; what is outside is put at the end. */

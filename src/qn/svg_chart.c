@@ -12,36 +12,6 @@ enum { WIDTH = 560, HEIGHT = 270, LEFT = 54, RIGHT = 12, TOP = 20, BOTTOM = 38, 
 
 static const double letter = 6.6; /* width of one in small print, about */
 
-/* Blue, bluish green and vermilion of Okabe and Ito's set, lighter ones on dark ground. */
-const char qn__chart_style[] =
-    ":root{--ground:#fff;--ink:#1c2329;--quiet:#5d6974;--rule:#e1e6ea;--edge:#b9c2c9;"
-    "--band:#f3f6f8;--c0:#0072b2;--c1:#009e73;--c2:#d55e00;--pick:#0072b21f}\n"
-    "@media screen and (prefers-color-scheme:dark){:root{--ground:#14181c;--ink:#e6eaed;"
-    "--quiet:#9aa6b0;--rule:#2a3138;--edge:#4a555e;--band:#1b2126;--c0:#56b4e9;--c1:#35c99a;"
-    "--c2:#ff8b3d;--pick:#56b4e930}}\n"
-    "figure{margin:0;min-width:0;break-inside:avoid}\n"
-    "figcaption{display:flex;flex-wrap:wrap;gap:.1em 1em;align-items:baseline;font-size:.85rem;"
-    "color:var(--quiet);overflow-wrap:anywhere}\n"
-    "figcaption b{color:var(--ink);font-size:.95rem}\n"
-    "figcaption svg{width:24px;height:8px;display:inline;vertical-align:middle;margin-right:.3em}\n"
-    "svg{display:block;width:100%;height:auto;overflow:visible}\n"
-    "svg text{font:12px system-ui,-apple-system,'Segoe UI',Roboto,'DejaVu Sans',sans-serif;"
-    "fill:var(--quiet)}\n"
-    ".e{text-anchor:end}.m{text-anchor:middle}\n"
-    ".g{stroke:var(--rule)}.a{stroke:var(--edge)}.b{fill:var(--band)}"
-    ".d{stroke:var(--edge);stroke-dasharray:2 3}\n"
-    ".l{fill:none;stroke-width:1.8;stroke-linejoin:round;stroke-linecap:round}\n"
-    ".c0{stroke:var(--c0)}.c1{stroke:var(--c1);stroke-dasharray:6 4}"
-    ".c2{stroke:var(--c2);stroke-width:2.3}\n"
-    ".o{stroke-dasharray:none;stroke-width:2;fill:var(--ground)}\n"
-    ".h{fill:transparent}.h:hover{fill:var(--pick)}\n"
-    ".v{stroke:var(--ground);stroke-width:.6;stroke-linejoin:round}"
-    ".v:hover{stroke:var(--ink);stroke-width:1.5}\n"
-    "svg text.w{fill:var(--ink)}\n"
-    ".n0{fill:var(--quiet)}.n1{fill:var(--c2)}.n2{fill:var(--c0)}\n"
-    "@media print{.h{display:none}svg,rect,path{print-color-adjust:exact;"
-    "-webkit-print-color-adjust:exact}}\n";
-
 void qn__put_escaped(struct assay_text *t, const char *s)
 {
     static const struct {
@@ -101,7 +71,7 @@ static void put_bands(const struct qn__plot *p, const struct qn__epochs *e, stru
                 p->top, to - from, p->bottom - p->top);
         if (i)
             put_line(t, "d", from, p->top - 10, from, p->bottom);
-        if ((double)strlen(b->name) * letter > to - from)
+        if ((double)(strlen(b->name) + 1) * letter > to - from)
             continue;
         assay_text_add(t, "<text class=\"m\" x=\"%.1f\" y=\"%.1f\">", (from + to) / 2, p->top - 7);
         qn__put_escaped(t, b->name);
@@ -193,7 +163,7 @@ static void put_caption(const struct qn__chart *c, bool log, struct assay_text *
         if (isnan(last))
             continue;
         assay_text_add(t,
-                       "<span><svg viewBox=\"0 0 24 8\"><path class=\"l c%d\" d=\"M1 4H23\"/>"
+                       "<span><svg viewBox=\"0 0 24 8\"><path class=\"l c%d\" d=\"M1 4L23 4\"/>"
                        "</svg>",
                        (int)l->colour);
         qn__put_escaped(t, l->name);
@@ -204,31 +174,40 @@ static void put_caption(const struct qn__chart *c, bool log, struct assay_text *
     assay_text_add(t, "</figcaption>\n");
 }
 
+static void put_circle(const struct qn__plot *p, const struct qn__epochs *e,
+                       const struct qn__line *l, int64_t i, const char *class, double r,
+                       struct assay_text *t)
+{
+    assay_text_add(t, "<circle class=\"%s%d\" cx=\"%.1f\" cy=\"%.1f\" r=\"%.1f\"/>\n", class,
+                   (int)l->colour, qn__plot_x(p, e->x[i]), qn__plot_y(p, l->y[i]), r);
+}
+
 /* One path with gaps; a point between two gaps is a dot. */
 static void put_path(const struct qn__plot *p, const struct qn__epochs *e, const struct qn__line *l,
                      struct assay_text *t)
 {
-    bool open = false;
+    bool before = false, any = false;
 
-    assay_text_add(t, "<path class=\"l c%d\" d=\"", (int)l->colour);
     for (int64_t i = 0; i < e->n; i++) {
-        bool next = i + 1 < e->n && isfinite(y_at(l, i + 1));
+        bool now = isfinite(l->y[i]), next = i + 1 < e->n && isfinite(l->y[i + 1]);
 
-        if (!isfinite(y_at(l, i))) {
-            open = false;
-            continue;
+        if (now && (before || next)) {
+            if (!any)
+                assay_text_add(t, "<path class=\"l c%d\" d=\"", (int)l->colour);
+            assay_text_add(t, "%s%.1f %.1f", before ? " " : "M", qn__plot_x(p, e->x[i]),
+                           qn__plot_y(p, l->y[i]));
+            any = true;
         }
-        assay_text_add(t, "%s%.1f %.1f", open ? " " : "M", qn__plot_x(p, e->x[i]),
-                       qn__plot_y(p, y_at(l, i)));
-        if (!open && !next)
-            assay_text_add_n(t, "h.1", 3); /* its round ends make the dot */
-        open = true;
+        before = now;
     }
-    assay_text_add(t, "\"/>\n");
-    if (l->ring >= 0 && l->ring < e->n && isfinite(y_at(l, l->ring)))
-        assay_text_add(t, "<circle class=\"o c%d\" cx=\"%.1f\" cy=\"%.1f\" r=\"4\"/>\n",
-                       (int)l->colour, qn__plot_x(p, e->x[l->ring]),
-                       qn__plot_y(p, y_at(l, l->ring)));
+    if (any)
+        assay_text_add(t, "\"/>\n");
+    for (int64_t i = 0; i < e->n; i++)
+        if (isfinite(l->y[i]) && !(i > 0 && isfinite(l->y[i - 1])) &&
+            !(i + 1 < e->n && isfinite(l->y[i + 1])))
+            put_circle(p, e, l, i, "f", 2.5, t);
+    if (l->ring >= 0 && l->ring < e->n && isfinite(l->y[l->ring]))
+        put_circle(p, e, l, l->ring, "o c", 4, t);
 }
 
 static const char *band_name(const struct qn__epochs *e, double x)

@@ -3,7 +3,7 @@
  * svg_chart.h: figures of an HTML page: lines over epochs, shares of levels over epochs, and a
  * histogram of one epoch; each a <figure> with a caption and an <svg> that loads nothing.
  *
- * Colours, widths of lines and fonts come from qn__chart_style, for light and dark screens and for
+ * Colours, widths of lines and fonts come from qn__page_style, for light and dark screens and for
  * paper; lines differ by dashes as well. Values are told by <title> elements where the pointer is.
  * Whatever the numbers, coordinates lie within the view box; what is not finite is left out.
  */
@@ -13,8 +13,8 @@
 #include "qn/history.h"
 #include "qn/svg_axis.h"
 
-/* The rules of a <style> element that the page must have. */
-extern const char qn__chart_style[];
+/* The rules of the page's <style> element, those of the figures among them. */
+extern const char qn__page_style[];
 
 /* Text for HTML and SVG, also within attributes. What could steer a screen becomes '?'. */
 void qn__put_escaped(struct assay_text *t, const char *s);

@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 enum { WIDTH = 330, LEFT = 40, RIGHT = 112, TOP = 18, BOTTOM = 26, PLOT = 132, ROW_MIN = 12 };
-enum { ROW_MAX = 18, X_STEPS = 4, Y_STEPS = 4, LABELS = 5, LABEL_TEXT = 16 };
+enum { ROW_MAX = 18, X_STEPS = 4, Y_STEPS = 4, LABELS = 5, MAX_APART = 64 };
 
 /* ---- colours --------------------------------------------------------------------------------- */
 
@@ -64,7 +64,9 @@ static const char *share_text(double share, char buf[QN__TICK_TEXT])
 {
     if (isnan(share))
         snprintf(buf, QN__TICK_TEXT, "\xe2\x80\x93"); /* en dash */
-    else if (share > 0 && share < 0.0005)
+    else if (share == 0)
+        snprintf(buf, QN__TICK_TEXT, "0 %%");
+    else if (share < 0.0005)
         snprintf(buf, QN__TICK_TEXT, "&lt;0.1 %%");
     else
         snprintf(buf, QN__TICK_TEXT, "%.1f %%", 100 * share);
@@ -80,18 +82,25 @@ static int count_unused(const struct qn_usage *u)
     return n;
 }
 
+static void put_scale(struct assay_text *t, const char *name, double v)
+{
+    char buf[QN__TICK_TEXT];
+
+    if (!isnan(v))
+        assay_text_add(t, "<span>%s %s</span>", name, qn__digits(v, 3, buf));
+}
+
 static void put_caption(const struct qn__shares *s, struct assay_text *t)
 {
     const struct qn_usage *u = s->last;
-    char a[QN__TICK_TEXT], b[QN__TICK_TEXT];
     int unused = count_unused(u);
 
     assay_text_add(t, "<figcaption><b>");
     qn__put_escaped(t, u->layer);
-    assay_text_add(t,
-                   "</b><span>%d levels%s</span><span>\xce\xb1 %s</span><span>\xce\xb2 %s</span>",
-                   u->n_levels, u->n_levels > QN__MAX_STACKED ? ", last epoch" : "",
-                   qn__digits((double)u->alpha, 4, a), qn__digits((double)u->beta, 4, b));
+    assay_text_add(t, "</b><span>%d levels%s</span>", u->n_levels,
+                   u->n_levels > QN__MAX_STACKED ? ", last epoch" : "");
+    put_scale(t, "\xce\xb1", (double)u->alpha); /* alpha and beta */
+    put_scale(t, "\xce\xb2", (double)u->beta);
     if (unused)
         assay_text_add(t, "<span>%d unused</span>", unused);
     assay_text_add(t, "</figcaption>\n");
@@ -233,7 +242,7 @@ static void put_histogram(const struct qn_usage *u, struct assay_text *t)
                           .top = TOP,
                           .right = WIDTH - 10,
                           .bottom = TOP + PLOT };
-    double most = 0;
+    double most = 0, apart = u->n_levels > MAX_APART ? 0.3 : -0.6; /* or seams would show */
 
     for (int i = 0; i < u->n_levels; i++)
         most = fmax(most, (double)u->share[i]);
@@ -248,10 +257,10 @@ static void put_histogram(const struct qn_usage *u, struct assay_text *t)
             continue;
         assay_text_add(t,
                        "<rect class=\"%s\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\">",
-                       u->level[i] < 0   ? "n2"
-                       : u->level[i] > 0 ? "n1"
-                                         : "n0",
-                       x, y, qn__plot_x(&p, i + 0.5) - x, p.bottom - y);
+                       u->level[i] < 0   ? "f0"
+                       : u->level[i] > 0 ? "f2"
+                                         : "n",
+                       x, y, qn__plot_x(&p, i + 0.5) - x + apart, p.bottom - y);
         assay_text_add(t, "<title>level %s: %s</title></rect>\n",
                        qn__digits((double)u->level[i], 6, level),
                        share_text((double)u->share[i], share));

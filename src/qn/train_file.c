@@ -68,7 +68,7 @@ static enum assay_status set_about(const struct qn_train *t, const char *kind, s
                                    struct assay_err *err)
 {
     json_t *about = about_json(t, kind);
-    char *text = about ? json_dumps(about, JSON_COMPACT) : NULL;
+    char *text = about ? assay__json_dump(about) : NULL;
     enum assay_status st;
 
     json_decref(about);
@@ -166,7 +166,7 @@ static enum assay_status read_history(const json_t *about, struct qn_history *h,
     enum assay_status st;
 
     ASSAY_TRY(assay__json_object(about, "about", "history", &o, err));
-    text = json_dumps(o, JSON_COMPACT);
+    text = assay__json_dump(o);
     if (!text)
         return assay_fail(err, ASSAY_NOMEM, "no memory for a history");
     st = qn_history_parse(h, text, strlen(text), err);
@@ -253,97 +253,6 @@ enum assay_status qn_train_from(struct qn_train *t, const struct qn_bundle *chec
     return st;
 }
 
-/* ---- starting from weights ------------------------------------------------------------------- */
-
-static bool about_says(const struct qn_bundle *b, const char *key)
-{
-    json_t *about;
-    bool says;
-
-    if (!b->about || assay__json_parse(&about, b->about, strlen(b->about), NULL))
-        return false;
-    says = json_is_true(json_object_get(about, key));
-    json_decref(about);
-    return says;
-}
-
-static bool same_levels(const struct qn_bundle *b, const char *quantiser, int len,
-                        const struct qn_levels *l)
-{
-    char name[QN_MAX_ENTRY_NAME];
-    const struct qn_entry *e;
-
-    snprintf(name, sizeof name, "%.*s.levels", len, quantiser);
-    e = qn_bundle_find(b, name);
-    return e && e->type == QN_F32 && e->n == l->n &&
-           !memcmp(e->data, l->y, (size_t)l->n * sizeof *l->y);
-}
-
-/* Whether all of a net's quantisers are in the bundle, set up, with the levels that they have here.
- */
-static bool has_quantisers(const struct qn_train *t, const struct qn_bundle *b, bool activations)
-{
-    if (!about_says(b, activations ? "activations_started" : "weights_started"))
-        return false;
-    for (int i = 0; i < qn_net_n_params(t->net); i++) {
-        const struct qn_param *p = qn_net_param(t->net, i);
-        const struct qn_entry *e = qn_bundle_find(b, p->name);
-
-        if (p->role >= QN_ALPHA && p->of_activations == activations &&
-            (!e || e->type != QN_F32 || e->n != p->n))
-            return false;
-    }
-    for (int i = 0; i < qn_net_n_params(t->net); i++) {
-        const struct qn_param *p = qn_net_param(t->net, i);
-        int layer = 0;
-
-        if (p->role != QN_ALPHA || p->of_activations != activations)
-            continue;
-        while (!qn_net_quant(t->net, layer) || qn_net_quant(t->net, layer)->alpha.raw != p->v)
-            layer++;
-        if (!same_levels(b, p->name, (int)(strrchr(p->name, '.') - p->name),
-                         &qn_net_quant(t->net, layer)->config.levels))
-            return false;
-    }
-    return true;
-}
-
-/* Those of weights, and where wanted of activations, over what the net has. */
-static enum assay_status load_quantisers(struct qn_train *t, const struct qn_bundle *b,
-                                         bool activations, struct assay_err *err)
-{
-    struct qn_bundle with = { 0 };
-    enum assay_status st = qn_net_save(t->net, &with, err);
-
-    for (int i = 0; !st && i < qn_net_n_params(t->net); i++) {
-        const struct qn_param *p = qn_net_param(t->net, i);
-
-        if (p->role >= QN_ALPHA && (activations || !p->of_activations))
-            memcpy(qn_bundle_find(&with, p->name)->data, qn_bundle_find(b, p->name)->data,
-                   (size_t)p->n * sizeof *p->v);
-    }
-    if (!st)
-        st = qn_net_load(t->net, &with, QN_LOAD_STRICT, NULL, err);
-    qn_bundle_release(&with);
-    return st;
-}
-
-enum assay_status qn_train_load_weights(struct qn_train *t, const struct qn_bundle *b,
-                                        struct qn_load_report *report, struct assay_err *err)
-{
-    const struct qn_phase *p = t->recipe.phases;
-    bool weights =
-        !p[QN_PHASE_FLOAT].epochs && !p[QN_PHASE_WEIGHTS].epochs && has_quantisers(t, b, false);
-    bool activations = weights && !p[QN_PHASE_ACTIVATIONS].epochs && has_quantisers(t, b, true);
-
-    ASSAY_TRY(qn_net_load(t->net, b, QN_LOAD_FLOAT, report, err));
-    if (weights)
-        ASSAY_TRY(load_quantisers(t, b, activations, err));
-    t->weights_started = weights;
-    t->activations_started = activations;
-    return ASSAY_OK;
-}
-
 /* ---- models ---------------------------------------------------------------------------------- */
 
 static bool is_on(const struct qn_quantiser *q)
@@ -372,7 +281,7 @@ static enum assay_status read_size(const json_t *about, struct qn_graph_size *si
 static enum assay_status read_net(struct qn_model *m, const json_t *about, struct assay_err *err)
 {
     struct qn_graph_size size;
-    char *text = json_dumps(json_object_get(about, "net"), JSON_COMPACT | JSON_ENCODE_ANY);
+    char *text = assay__json_dump(json_object_get(about, "net"));
     enum assay_status st = read_size(about, &size, err);
 
     if (!st && !text)

@@ -68,7 +68,7 @@ static enum assay_status read_checkpoint(struct run *r, const char *path, struct
     st = assay__json_object(about, path, "recipe", &recipe, err);
     if (!st)
         st = qn_recipe_read(&r->recipe, recipe, err);
-    net = json_dumps(json_object_get(about, "net"), JSON_COMPACT);
+    net = assay__json_dump(json_object_get(about, "net"));
     if (!st && !net)
         st = assay_fail(err, ASSAY_PARSE, "%s: field 'net' missing", path);
     if (!st)

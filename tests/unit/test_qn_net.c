@@ -363,7 +363,10 @@ static void names_the_layer(void **state)
     T_OK(qn_net_loss(b.net, b.labels, 0, &l, &err));
     assert_true(!isfinite(l.loss));
     qn_net_find_param(b.net, "down.weight")->v[2] = 1;
-    b.pass.check = true;
+    b.pass.check = true; /* it went into running moments, and is found there too */
+    assert_int_equal(qn_net_forward(b.net, &b.pass, b.x, N, &err), ASSAY_INVALID);
+    assert_non_null(strstr(err.text, "'n3.running_mean'"));
+    qn_net_seed(b.net, 3);
     T_OK(qn_net_forward(b.net, &b.pass, b.x, N, &err));
     T_OK(qn_net_loss(b.net, b.labels, 0, &l, &err));
     qn_net_output_gradient(b.net)[3] = INFINITY;
@@ -452,6 +455,30 @@ static void refused(void **state)
     release(&b);
 }
 
+/* Places beyond what a size holds: 1100 layers of batch norm whose input and gradient of 2^53 bytes
+ * each have their own. */
+static void too_large(void **state)
+{
+    struct qn_net_options o = { .max_batch = 1 << 20, .train = true, .n_threads = 1 };
+    struct assay_text t = { 0 };
+    struct assay_err err = { "" };
+    struct qn_graph g = { 0 };
+    struct qn_net *net;
+
+    (void)state;
+    assay_text_add(&t, "{\"format\":1,\"name\":\"n\",\"input\":[1,46340,46340],\"layers\":["
+                       "{\"type\":\"batch_norm\"}");
+    for (int i = 0; i < 1100; i++)
+        assay_text_add(&t, ",{\"type\":\"batch_norm\"}");
+    assay_text_add(&t, "]}");
+    assert_false(t.failed);
+    T_OK(qn_graph_parse(&g, t.data, t.len, NULL, &err));
+    assert_int_equal(qn_net_new(&net, &g, &o, &err), ASSAY_INVALID);
+    assert_non_null(strstr(err.text, "exceed all memory"));
+    qn_graph_release(&g);
+    assay_text_release(&t);
+}
+
 /* ---- memory that cannot be had --------------------------------------------------------------- */
 
 static bool fail_at(void *cookie, size_t bytes)
@@ -502,7 +529,8 @@ int main(void)
         cmocka_unit_test(batch_memory),     cmocka_unit_test(plan),
         cmocka_unit_test(cross_entropy),    cmocka_unit_test(names_the_layer),
         cmocka_unit_test(who_is_quantised), cmocka_unit_test(hard_activations),
-        cmocka_unit_test(refused),          cmocka_unit_test(out_of_memory),
+        cmocka_unit_test(too_large),        cmocka_unit_test(refused),
+        cmocka_unit_test(out_of_memory),
     };
 
     key = assay_key(t_seed(1), "test_qn_net", 0, 0, 0);

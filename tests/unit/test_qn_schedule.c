@@ -118,14 +118,14 @@ static void check_heats(const struct qn_recipe *r, bool activations, const doubl
  * activations likewise. 0: not learned. */
 static void heats(void **state)
 {
-    static const double w_linear[] = { 0, 10, 20, 0, 0, 30, 40 };
+    static const double w_linear[] = { 0, 20, 40, 0, 0, 60, 80 };
     static const double a_linear[] = { 0, 0, 0, 40, 80, 120, 160 };
-    static const double w_exponential[] = { 0, 10, 15, 0, 0, 22.5, 33.75 };
+    static const double w_exponential[] = { 0, 20, 30, 0, 0, 45, 67.5 };
     static const double a_constant[] = { 0, 0, 0, 7, 7, 7, 7 };
     struct qn_recipe r = with_epochs(1, 2, 2, 2);
 
     (void)state;
-    check_heats(&r, false, w_linear, 7); /* base 10 and 40 are the defaults */
+    check_heats(&r, false, w_linear, 7); /* base 20 and 40 are the defaults */
     check_heats(&r, true, a_linear, 7);
     r.weights.heat = QN_HEAT_EXPONENTIAL;
     r.weights.heat_growth = 1.5;
@@ -133,6 +133,9 @@ static void heats(void **state)
     r.activations.heat = QN_HEAT_CONSTANT;
     r.activations.heat_base = 7;
     check_heats(&r, true, a_constant, 7);
+    r.weights.heat = QN_HEAT_LINEAR;
+    r.weights.heat_before = 3; /* epochs of an earlier run */
+    assert_true(near(qn_recipe_heat(&r, false, 1), 80) && near(qn_recipe_heat(&r, false, 5), 120));
 }
 
 /* A million is enough, whatever grows. */
@@ -144,7 +147,7 @@ static void ceiling(void **state)
     r.weights.heat = QN_HEAT_EXPONENTIAL;
     r.weights.heat_growth = 100;
     assert_true(qn_recipe_heat(&r, false, 399) == 1e6);
-    assert_true(qn_recipe_heat(&r, false, 0) == 10);
+    assert_true(qn_recipe_heat(&r, false, 0) == 20);
 }
 
 int main(void)

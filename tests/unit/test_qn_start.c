@@ -196,6 +196,49 @@ static void middle(void **state)
     assay_arena_release(&arena);
 }
 
+/* {0, 1}: q = 8, beta = 1.25 / 8, the uniform threshold 0.5 lies at x = 3.2; 4 and 8 take level 1,
+ * and alpha = (4 + 8) / (1 + 1). Weights {-1, 1}: the mean magnitude of XNOR-Net. */
+static void fitted(void **state)
+{
+    static const float x[] = { 0, 0, 1, 3, 4, 8 }, w[] = { -3, 1, 2, -2, 0.5f, -0.5f };
+    struct qn_start s = qn_start_default(1);
+    struct assay_arena arena = { 0 };
+    struct assay_err err = { "" };
+    struct qn_quant q = make(&arena, &qn_quant_sigmoid, "u1", false, 1);
+
+    (void)state;
+    s.uniform = s.fit_alpha = true;
+    T_OK(qn_quant_start(&q, x, line(6), &s, &arena, &err));
+    assert_true(fabsf(qn_quant_beta(&q, 0) - 0.15625f) < 1e-6f);
+    assert_true(fabsf(qn_quant_alpha(&q, 0) - 6) < 1e-5f);
+    q = make(&arena, &qn_quant_sigmoid, "binary", false, 1);
+    T_OK(qn_quant_start(&q, w, line(6), &s, &arena, &err));
+    assert_true(fabsf(qn_quant_alpha(&q, 0) - 1.5f) < 1e-6f); /* 9 / 6 */
+    assay_arena_release(&arena);
+}
+
+/* Damped: 1 / sqrt of the values, here 4, and else the same. */
+static void damped(void **state)
+{
+    static const float x[] = { -1, -0.2f, 0.3f, 1 }, dy[] = { 1, -2, 3, 0.5f };
+    struct qn_view v = line(4);
+    struct assay_arena arena = { 0 };
+    struct qn_quant q = make(&arena, &qn_quant_sigmoid, "ternary", false, 1);
+    float dx[2][4], alpha, beta;
+
+    (void)state;
+    q.t = 3;
+    qn_quant_backward(&q, x, v, dy, dx[0], NULL);
+    alpha = q.alpha.g[0];
+    beta = q.beta.g[0];
+    q.config.damp_scales = true;
+    qn_quant_backward(&q, x, v, dy, dx[1], NULL);
+    assert_true(alpha != 0 && fabsf(q.alpha.g[0] - alpha / 2) < 1e-6f);
+    assert_true(beta != 0 && fabsf(q.beta.g[0] - beta / 2) < 1e-6f);
+    assert_memory_equal(dx[0], dx[1], sizeof dx[0]);
+    assay_arena_release(&arena);
+}
+
 static void presets(void **state)
 {
     static const char *const names[] = { "default", "paper", "released" };
@@ -211,6 +254,7 @@ static void presets(void **state)
         assert_true(c.clamp == clamps[i] && c.t_cap == caps[i] && !c.clamp_strict);
         assert_true(c.t_slope == 0 && c.t_factor == 0);
         assert_true((s.middle == QN_MIDDLE_005) == (i > 0));
+        assert_true(c.damp_scales == (i == 0) && s.fit_alpha == (i == 0));
     }
     T_OK(qn_levels_parse(&c.levels, "binary", &err));
     T_OK(qn_preset(&c, &s, "released", false, &err));
@@ -247,6 +291,34 @@ static void refused(void **state)
     q = make(&arena, &qn_quant_lsq, "u2", false, 1);
     assert_int_equal(qn_quant_start(&q, zero, line(4), &s, &arena, &err), ASSAY_INVALID);
     assert_non_null(strstr(err.text, "all values are 0"));
+    assay_arena_release(&arena);
+}
+
+/* A channel that is 0 throughout, and one that is not: of the method, of LSQ, and of one bit, where
+ * it makes next to nothing. */
+static void channel_of_zeros(void **state)
+{
+    static const float x[] = { 0, 0, 0, -1, 2, 0.5f };
+    static const struct qn_view v = { 1, 2, 3 };
+    struct qn_start s = qn_start_default(1);
+    struct assay_arena arena = { 0 };
+    struct assay_err err = { "" };
+    struct qn_quant q = make(&arena, &qn_quant_sigmoid, "u2", true, 2);
+    float y[6];
+
+    (void)state;
+    T_OK(qn_quant_start(&q, x, v, &s, &arena, &err));
+    assert_float_equal(qn_quant_beta(&q, 1), 1.25f * 3 / 2, 1e-6);
+    assert_true(qn_quant_beta(&q, 0) == qn_quant_beta(&q, 1));
+    q = make(&arena, &qn_quant_lsq, "u2", true, 2);
+    T_OK(qn_quant_start(&q, x, v, &s, &arena, &err));
+    assert_float_equal(qn_quant_alpha(&q, 1), 2 * (3.5f / 3) / sqrtf(3), 1e-6);
+    assert_true(qn_quant_alpha(&q, 0) == qn_quant_alpha(&q, 1));
+    q = make(&arena, &qn_quant_dorefa, "binary", true, 2);
+    T_OK(qn_quant_start(&q, x, v, &s, &arena, &err));
+    qn_quant_forward(&q, QN_HARD, x, v, y, NULL);
+    assert_true(fabsf(y[0]) < 1e-30f && y[3] == -y[4]);
+    assert_float_equal(y[4], 3.5f / 3, 1e-6);
     assay_arena_release(&arena);
 }
 
@@ -299,6 +371,9 @@ static void lsq(void **state)
         assert_float_equal(dx[i], want_dx[i], 0);
     assert_float_equal(q.alpha.g[0], want_ds, 1e-6);
     assert_true(q.beta.g[0] == 0);
+    /* the same five as samples of one value: N = 1 */
+    qn_quant_backward(&q, x, (struct qn_view){ 5, 1, 1 }, dy, dx, NULL);
+    assert_true(fabs((double)q.alpha.g[0] - want_ds * sqrt(5)) < 1e-5);
     assay_arena_release(&arena);
 }
 
@@ -333,9 +408,12 @@ int main(void)
         cmocka_unit_test(thresholds),
         cmocka_unit_test(middle),
         cmocka_unit_test(refused),
+        cmocka_unit_test(channel_of_zeros),
         cmocka_unit_test(twn),
         cmocka_unit_test(lsq),
         cmocka_unit_test(straight_through),
+        cmocka_unit_test(fitted),
+        cmocka_unit_test(damped),
         cmocka_unit_test(presets),
     };
 
