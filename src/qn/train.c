@@ -342,7 +342,9 @@ static enum assay_status test(struct epoch *e, struct qn_epoch *row, struct assa
 /* Soft and hard accuracy this far apart are worth a word. */
 static const double apart = 0.05;
 
-static enum assay_status look(struct epoch *e, double took_s, struct assay_err *err)
+/* Adds the epoch to the history, unless it is stopped on the way. */
+static enum assay_status look(struct epoch *e, double took_s, enum qn_train_end *end,
+                              struct assay_err *err)
 {
     struct qn_train *t = e->t;
     struct assay_arena arena = { 0 };
@@ -364,6 +366,10 @@ static enum assay_status look(struct epoch *e, double took_s, struct assay_err *
         if (qn_recipe_phase(&t->recipe, i) == (int)e->kind)
             row.phase = i;
     st = test(e, &row, err);
+    if (!st && stopped(e->watch)) {
+        *end = QN_TRAIN_STOPPED;
+        return ASSAY_OK;
+    }
     if (!st)
         st = qn__train_usage(t, e->kind, &arena, &row, err);
     if (!st)
@@ -401,17 +407,15 @@ enum assay_status qn_train_epoch(struct qn_train *t, const struct qn_train_watch
     }
     took = assay__now_s() - e.began_s;
     t->step_s = took / (double)e.batch;
-    ASSAY_TRY(look(&e, took, err));
+    ASSAY_TRY(look(&e, took, end, err));
+    if (*end != QN_TRAIN_GOING)
+        return ASSAY_OK;
     if (!isfinite(t->history.epochs[t->history.n_epochs - 1].test_loss)) {
         (void)assay_fail(err, ASSAY_INVALID,
                          "epoch %lld: the loss over the test part is not finite; a lower rate or "
                          "a clip of gradients may help",
                          (long long)(t->epoch + 1));
         *end = QN_TRAIN_DIVERGED;
-        return ASSAY_OK;
-    }
-    if (stopped(watch)) {
-        *end = QN_TRAIN_STOPPED;
         return ASSAY_OK;
     }
     t->epoch++;

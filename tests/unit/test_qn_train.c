@@ -434,6 +434,7 @@ static void stops(void **state)
 
         T_OK(qn_train_epoch(t, &w, &end, &err));
         assert_int_equal(end, at[i] ? QN_TRAIN_STOPPED : QN_TRAIN_GOING);
+        assert_int_equal(qn_train_history(t)->n_epochs, at[i] ? 0 : 1);
         assert_int_equal(s.n_train + s.n_test, at[i] ? at[i] : N_TRAIN / BATCH + N_TEST / BATCH);
         qn_train_free(t);
     }
