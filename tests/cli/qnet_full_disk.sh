@@ -34,11 +34,11 @@ check 3 "No space left on device" eval disk/run/checkpoint.qn toy --predictions 
 
 # a folder of a disk that only reads
 rm disk/filler
-mount -o remount,ro disk || exit 1
+mount -o remount,ro none disk || exit 1 # with a device: no options are added from what is mounted
 check 3 "Read-only file system" train toy --out disk/run --resume --quiet
 check 3 "cannot make folder disk/third: Read-only file system" train toy --net ./toy.json --out disk/third --quiet
 check 3 "Read-only file system" inspect disk/run/model.qn --json disk/x.json
-mount -o remount,rw disk || exit 1
+mount -o remount,rw none disk || exit 1
 cmp disk/run/checkpoint.qn kept.qn || exit 1
 
 "$QNET" train toy --out disk/run --resume --quiet || exit 1
