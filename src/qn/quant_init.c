@@ -176,9 +176,9 @@ static enum assay_status check_values(const float *x, struct qn_view v, const st
     return ASSAY_OK;
 }
 
-/* alpha of scale c that brings alpha * Y[code] nearest to the values, by least squares. */
-static enum assay_status fit_alpha(struct qn_quant *q, const float *x, struct qn_view v, int64_t c,
-                                   struct assay_err *err)
+/* The alpha of channel c that brings alpha * Y[code] nearest to the values, by least squares; that
+ * of the scale where every value takes the level 0. */
+static double nearest_alpha(const struct qn_quant *q, const float *x, struct qn_view v, int64_t c)
 {
     const struct qn_levels *l = &q->config.levels;
     float beta = qn_quant_beta(q, c);
@@ -192,9 +192,29 @@ static enum assay_status fit_alpha(struct qn_quant *q, const float *x, struct qn
             xy += (double)value * y;
             yy += y * y;
         }
-    if (!(xy > 0)) /* every value takes the level 0: as it was */
-        return ASSAY_OK;
-    return qn_quant_set_scales(q, c, (float)(xy / yy), beta, err);
+    return xy > 0 ? xy / yy : (double)qn_quant_alpha(q, c);
+}
+
+/* Fits alpha, then stretches the scaled domain until alpha * beta is 1 on the average: u is in
+ * units of levels then, and every value has the code that it had. */
+static enum assay_status fit_scales(struct qn_quant *q, const float *x, struct qn_view v,
+                                    struct assay_err *err)
+{
+    double product = 0, stretch;
+
+    for (int64_t c = 0; c < v.channels; c++) {
+        double alpha = nearest_alpha(q, x, v, c);
+
+        product += alpha * (double)qn_quant_beta(q, c) / (double)v.channels;
+        ASSAY_TRY(qn_quant_set_scales(q, c, (float)alpha, qn_quant_beta(q, c), err));
+    }
+    stretch = 1 / product;
+    for (int64_t c = 0; c < v.channels; c++)
+        ASSAY_TRY(qn_quant_set_scales(q, c, qn_quant_alpha(q, c),
+                                      (float)(stretch * (double)qn_quant_beta(q, c)), err));
+    for (int i = 0; i + 1 < q->config.levels.n; i++)
+        q->b[i] = (float)(stretch * (double)q->b[i]);
+    return ASSAY_OK;
 }
 
 enum assay_status qn_quant_start(struct qn_quant *q, const float *x, struct qn_view v,
@@ -210,7 +230,5 @@ enum assay_status qn_quant_start(struct qn_quant *q, const float *x, struct qn_v
         q->b[0] = 0;
     else
         ASSAY_TRY(start_thresholds(q, x, v, s, arena, err));
-    for (int64_t c = 0; s->fit_alpha && c < v.channels; c++)
-        ASSAY_TRY(fit_alpha(q, x, v, c, err));
-    return ASSAY_OK;
+    return s->fit ? fit_scales(q, x, v, err) : ASSAY_OK;
 }

@@ -19,9 +19,9 @@ enum qn_middle {
 };
 
 struct qn_start {
-    bool fit_alpha; /* alpha brings levels nearest to the values instead of being 1 / beta: the
-                     * largest value says little about the others */
-    bool uniform;   /* thresholds half way between levels instead of K-means */
+    bool fit;     /* alpha and beta from the values that levels stand for, instead of from the
+                   * largest one, which says little about the others */
+    bool uniform; /* thresholds half way between levels instead of K-means */
     enum qn_middle middle;
     double quantile;     /* q is this quantile of |x|: 1 the largest; in (0, 1] */
     bool skip_zeros;     /* zeros of activations take no part in the clustering */
@@ -29,7 +29,7 @@ struct qn_start {
     uint64_t seed;
 };
 
-/* K-means, quantile 1, alpha = 1 / beta. */
+/* K-means, quantile 1, no fit. */
 struct qn_start qn_start_default(uint64_t seed);
 
 /*
@@ -50,13 +50,14 @@ enum assay_status qn_quant_start(struct qn_quant *q, const float *x, struct qn_v
 /*
  * Sets what c and s say about temperatures, clamp and thresholds; kind and levels of c must be set.
  *
- * "default":   alpha fitted, damped scales, thresholds of K-means. Weights: true derivative, clamp
- *              with floor. Activations: derivative at temperature 1 and without its factor, without
- *              which low-bit activations stop learning as the temperature rises.
- * "paper":     the true derivative everywhere, no clamp; -0.05 and 0.05 around the zero of weights.
- * "released":  the code of the authors: clamp at 10 with its floor, weights capped at 2000, binary
- *              weights with the derivative at temperature 1 times the temperature; thresholds as in
- *              the paper.
+ * "default": damped scales, thresholds of K-means. Weights: the true derivative, clamp with floor.
+ * Activations: fitted scales, and the derivative of temperature 3, at which those of neighbouring
+ * levels add up to about 1; with the true one they stop learning as the temperature rises.
+ *
+ * "paper": the true derivative everywhere, no clamp; -0.05 and 0.05 around the zero of weights.
+ *
+ * "released": the code of the authors: clamp at 10 with its floor, weights capped at 2000, binary
+ * weights with the derivative at temperature 1 times the temperature; thresholds as in the paper.
  *
  * ASSAY_INVALID: another name.
  */

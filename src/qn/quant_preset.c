@@ -6,15 +6,15 @@
 
 struct preset {
     const char *name;
-    bool activations, damp_scales, fit_alpha;
+    bool activations, damp_scales, fit;
     float clamp, t_cap, t_slope, t_factor;
     float t_slope_binary; /* of two levels */
     enum qn_middle middle;
 };
 
 static const struct preset presets[] = {
-    { "default", false, true, true, 10, 0, 0, 0, 0, QN_MIDDLE_KMEANS },
-    { "default", true, true, true, 10, 0, 1, 1, 1, QN_MIDDLE_KMEANS },
+    { "default", false, true, false, 10, 0, 0, 0, 0, QN_MIDDLE_KMEANS },
+    { "default", true, true, true, 10, 0, 3, 3, 3, QN_MIDDLE_KMEANS },
     { "paper", false, false, false, 0, 0, 0, 0, 0, QN_MIDDLE_005 },
     { "paper", true, false, false, 0, 0, 0, 0, 0, QN_MIDDLE_KMEANS },
     { "released", false, false, false, 10, 2000, 0, 0, 1, QN_MIDDLE_005 },
@@ -36,7 +36,7 @@ enum assay_status qn_preset(struct qn_quant_config *c, struct qn_start *s, const
         c->t_slope = c->levels.n == 2 ? p->t_slope_binary : p->t_slope;
         c->t_factor = p->t_factor;
         s->middle = p->middle;
-        s->fit_alpha = p->fit_alpha;
+        s->fit = p->fit;
         return ASSAY_OK;
     }
     return assay_fail(err, ASSAY_INVALID, "preset '%.40s': default, paper or released expected",

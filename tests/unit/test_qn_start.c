@@ -207,13 +207,15 @@ static void fitted(void **state)
     struct qn_quant q = make(&arena, &qn_quant_sigmoid, "u1", false, 1);
 
     (void)state;
-    s.uniform = s.fit_alpha = true;
+    s.uniform = s.fit = true;
     T_OK(qn_quant_start(&q, x, line(6), &s, &arena, &err));
-    assert_true(fabsf(qn_quant_beta(&q, 0) - 0.15625f) < 1e-6f);
     assert_true(fabsf(qn_quant_alpha(&q, 0) - 6) < 1e-5f);
+    assert_true(fabsf(qn_quant_beta(&q, 0) - 1 / 6.0f) < 1e-6f);
+    assert_true(fabsf(q.b[0] - 3.2f / 6) < 1e-6f);
     q = make(&arena, &qn_quant_sigmoid, "binary", false, 1);
     T_OK(qn_quant_start(&q, w, line(6), &s, &arena, &err));
     assert_true(fabsf(qn_quant_alpha(&q, 0) - 1.5f) < 1e-6f); /* 9 / 6 */
+    assert_true(fabsf(qn_quant_beta(&q, 0) - 1 / 1.5f) < 1e-6f && q.b[0] == 0);
     assay_arena_release(&arena);
 }
 
@@ -254,13 +256,13 @@ static void presets(void **state)
         assert_true(c.clamp == clamps[i] && c.t_cap == caps[i] && !c.clamp_strict);
         assert_true(c.t_slope == 0 && c.t_factor == 0);
         assert_true((s.middle == QN_MIDDLE_005) == (i > 0));
-        assert_true(c.damp_scales == (i == 0) && s.fit_alpha == (i == 0));
+        assert_true(c.damp_scales == (i == 0) && !s.fit);
     }
     T_OK(qn_levels_parse(&c.levels, "binary", &err));
     T_OK(qn_preset(&c, &s, "released", false, &err));
     assert_true(c.t_slope == 1 && c.t_factor == 0);
     T_OK(qn_preset(&c, &s, "default", true, &err));
-    assert_true(c.t_slope == 1 && c.t_factor == 1 && s.middle == QN_MIDDLE_KMEANS);
+    assert_true(c.t_slope == 3 && c.t_factor == 3 && s.middle == QN_MIDDLE_KMEANS && s.fit);
     assert_int_equal(qn_preset(&c, &s, "own", true, &err), ASSAY_INVALID);
 }
 
