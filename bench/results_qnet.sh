@@ -58,10 +58,10 @@ lenet()
 
 both()
 {
-    small "$1-$2$3" --from "$out/$1-$2/model.qn" --weights "$4" --activations "$5" --epochs 8 weights_phase.epochs=0
+    small "$1-$2$3" --from "$out/$1-$2/model.qn" --weights "$4" --activations "$5" --epochs 12 weights_phase.epochs=0
 }
 
-# The same budget for every method: 8 epochs from the same float net, 8 more with activations.
+# The same budget for every method: 8 epochs from the same float net, 12 more with activations.
 peers()
 {
     seed=1 from=$out/lenet-1-float/model.qn
@@ -72,9 +72,9 @@ peers()
         small "peer-$method-w2" --from "$from" --method $method --weights ternary --epochs 8
         small "peer-$method-w3" --from "$from" --method $method --weights $pm4 --epochs 8
         small "peer-$method-w2a2" --from "$out/peer-$method-w2/model.qn" --method $method --weights ternary \
-            --activations u2 --epochs 8 weights_phase.epochs=0
+            --activations u2 --epochs 12 weights_phase.epochs=0
         small "peer-$method-w1a1" --from "$out/peer-$method-w1/model.qn" --method $method --weights binary \
-            --activations u1 --epochs 8 weights_phase.epochs=0
+            --activations u1 --epochs 12 weights_phase.epochs=0
     done
     small peer-twn-w2 --from "$from" --method twn --weights ternary --epochs 8
 }
@@ -102,9 +102,9 @@ ablations()
     ablation w3 pm4
     small ablation-scratch-w2 --weights ternary --epochs 8 float.epochs=0 weights_phase.rate=0.05
     small ablation-scratch-w3 --weights pm4 --epochs 8 float.epochs=0 weights_phase.rate=0.05
-    set -- --from "$out/lenet-1-w2/model.qn" --weights ternary --activations u2 --epochs 8 weights_phase.epochs=0
+    set -- --from "$out/lenet-1-w2/model.qn" --weights ternary --activations u2 --epochs 12 weights_phase.epochs=0
     small ablation-true-slope-w2a2 "$@" activations.slope=0
-    small ablation-phases-w2a2 "$@" activations_phase.epochs=4 both.epochs=4 both.drops=2,3
+    small ablation-phases-w2a2 "$@" activations_phase.epochs=6 both.epochs=6
 }
 
 lenet5()
