@@ -13,6 +13,27 @@ static const double most_waste = 1.1;
  * other. Memory is rounded up to the widest of those. */
 enum { MR = 8, NV = 3, WIDEST = 16, BLOCK_FLOATS = 96 << 10 };
 
+/* Columns at - left, and each stride further, that lie within the image: begin .. end-1. */
+struct span {
+    int64_t begin, end;
+};
+
+static struct span columns(const struct qn_direct *d, int64_t at)
+{
+    int64_t stride = d->stride[1];
+    struct span s = { at < d->left ? (d->left - at + stride - 1) / stride : 0,
+                      at - d->left < d->w ? (d->w - 1 - at + d->left) / stride + 1 : 0 };
+
+    s.end = s.end < s.begin ? s.begin : s.end;
+    return s;
+}
+
+/* Where copy (a, b) of channel c begins. */
+static int64_t plane_at(const struct qn_direct *d, int64_t c, int64_t a, int64_t b)
+{
+    return ((c * d->copies[0] + a) * d->copies[1] + b) * d->plane;
+}
+
 /* What the loops of direct_kernel.h are about. */
 struct product {
     int64_t k, ld; /* taps; from row to row of what is written, or of dy */
@@ -22,10 +43,67 @@ struct product {
 };
 
 struct qn_direct_kernels {
+    void (*load)(const struct qn_direct *d, const float *x, int64_t row, float *to);
+    void (*store)(const struct qn_direct *d, const float *from, int64_t ld, int64_t channels,
+                  int64_t rows, bool add, float *y);
     void (*rows)(const struct product *g, const float *w, const float *x, float *y);
     void (*taps)(const struct product *g, const float *x, const float *dy, float *sums);
     bool (*runs)(void); /* on this machine */
 };
+
+/* ---- fours ----------------------------------------------------------------------------------- */
+
+typedef float four __attribute__((vector_size(16), aligned(4), may_alias));
+
+static ASSAY__INLINE four load_4(const float *from)
+{
+    return *(const four *)(const void *)from;
+}
+
+static ASSAY__INLINE void store_4(four v, float *to)
+{
+    *(four *)(void *)to = v;
+}
+
+/* ---- rows ------------------------------------------------------------------------------------ */
+
+/* Fours, the last of which may overlap the one before. */
+static ASSAY__INLINE void copy_short(int64_t n, const float *from, float *to)
+{
+    int64_t j = 0;
+
+    for (; j + 4 <= n; j += 4)
+        store_4(load_4(from + j), to + j);
+    if (n >= 4 && j < n)
+        store_4(load_4(from + n - 4), to + n - 4);
+    for (; n < 4 && j < n; j++)
+        to[j] = from[j];
+}
+
+/* Every second one, fours at a time as long as what lies beside them is there too. */
+static ASSAY__INLINE void copy_second(int64_t n, const float *from, float *to)
+{
+    int64_t j = 0;
+
+    for (; j + 4 < n; j += 4)
+        store_4(__builtin_shufflevector(load_4(from + 2 * j), load_4(from + 2 * j + 4), 0, 2, 4, 6),
+                to + j);
+    for (; j < n; j++)
+        to[j] = from[2 * j];
+}
+
+static ASSAY__INLINE void copy_strided(int64_t n, const float *from, int64_t stride, float *to)
+{
+    for (int64_t j = 0; j < n; j++)
+        to[j] = from[j * stride];
+}
+
+/* Of `left` vectors beside each other so many at once: four are two and two, since one alone waits
+ * for its weights. */
+static int at_once(int64_t left)
+{
+    return left >= NV && left != 4 ? NV : left > 1 ? 2 : 1;
+}
 
 /* ---- instruction sets ------------------------------------------------------------------------ */
 
@@ -67,10 +145,10 @@ static bool always(void)
 /* The best first. */
 static const struct qn_direct_kernels kernels[] = {
 #if defined(__x86_64__) && !defined(ASSAY__SANITIZED)
-    { direct_avx512_rows, direct_avx512_taps, has_avx512 },
-    { direct_avx2_rows, direct_avx2_taps, has_avx2 },
+    { direct_avx512_load, direct_avx512_store, direct_avx512_rows, direct_avx512_taps, has_avx512 },
+    { direct_avx2_load, direct_avx2_store, direct_avx2_rows, direct_avx2_taps, has_avx2 },
 #endif
-    { direct_any_rows, direct_any_taps, always },
+    { direct_any_load, direct_any_store, direct_any_rows, direct_any_taps, always },
 };
 
 const struct qn_direct_kernels *qn__direct_kernels(int i)
@@ -92,21 +170,6 @@ static int64_t round_up(int64_t n, int64_t unit)
 static int64_t reach(const struct qn_direct *d, int axis)
 {
     return (d->kernel[axis] - 1) * d->dilation[axis] / d->stride[axis];
-}
-
-/* Columns at - left, and each stride further, that lie within the image: begin .. end-1. */
-struct span {
-    int64_t begin, end;
-};
-
-static struct span columns(const struct qn_direct *d, int64_t at)
-{
-    int64_t stride = d->stride[1];
-    struct span s = { at < d->left ? (d->left - at + stride - 1) / stride : 0,
-                      at - d->left < d->w ? (d->w - 1 - at + d->left) / stride + 1 : 0 };
-
-    s.end = s.end < s.begin ? s.begin : s.end;
-    return s;
 }
 
 /* Columns of padding behind a row that can be those in front of the next one. */
@@ -212,12 +275,6 @@ static struct scratch cut(const struct qn_direct *d, void *memory)
                              (int64_t *)(void *)(x + d->x_floats + d->y_floats) };
 }
 
-/* Where copy (a, b) of channel c begins. */
-static int64_t plane_at(const struct qn_direct *d, int64_t c, int64_t a, int64_t b)
-{
-    return ((c * d->copies[0] + a) * d->copies[1] + b) * d->plane;
-}
-
 /* Where tap k begins; beyond the last one, where the last one does. */
 static void set_offsets(const struct qn_direct *d, int64_t *offset)
 {
@@ -237,58 +294,7 @@ static void set_offsets(const struct qn_direct *d, int64_t *offset)
         offset[n] = offset[n - 1];
 }
 
-/* One row of a copy: columns at - left, and each stride further. What is outside stays. */
-static void load_row(const struct qn_direct *d, const float *x, int64_t at, float *to)
-{
-    struct span s = columns(d, at);
-
-    s.end = s.end < d->width ? s.end : d->width;
-    x += at - d->left;
-    if (d->stride[1] == 1)
-        for (int64_t j = s.begin; j < s.end; j++)
-            to[j] = x[j];
-    else
-        for (int64_t j = s.begin; j < s.end; j++)
-            to[j] = x[j * d->stride[1]];
-}
-
-/* Rows of the padded image that output rows from `row` on read; 0 outside, and behind the end. */
-static void load_x(const struct qn_direct *d, const float *x, int64_t row, float *to)
-{
-    int64_t height = d->plane / d->width;
-
-    memset(to, 0, d->x_floats * sizeof *to);
-    for (int64_t c = 0; c < d->channels; c++)
-        for (int64_t a = 0; a < d->copies[0]; a++)
-            for (int64_t b = 0; b < d->copies[1]; b++)
-                for (int64_t i = 0; i < height; i++) {
-                    int64_t from = (row + i) * d->stride[0] + a - d->top;
-
-                    if (from >= 0 && from < d->h)
-                        load_row(d, x + (c * d->h + from) * d->w, d->apart ? b * d->dilation[1] : b,
-                                 to + plane_at(d, c, a, b) + i * d->width);
-                }
-}
-
 /* ---- forward --------------------------------------------------------------------------------- */
-
-/* Rows of results from between their neighbours that nobody asked for. */
-static void store_y(const struct qn_direct *d, const float *from, int64_t ld, int64_t channels,
-                    int64_t rows, bool add, float *y)
-{
-    for (int64_t o = 0; o < channels; o++)
-        for (int64_t i = 0; i < rows; i++) {
-            const float *restrict v = from + o * ld + i * d->width;
-            float *restrict to = y + (o * d->out_h + i) * d->out_w;
-
-            if (add)
-                for (int64_t j = 0; j < d->out_w; j++)
-                    to[j] += v[j];
-            else
-                for (int64_t j = 0; j < d->out_w; j++)
-                    to[j] = v[j];
-        }
-}
 
 void qn__direct_run(const struct qn_direct *d, const float *packed, const float *x, bool add,
                     float *y, void *scratch)
@@ -304,7 +310,7 @@ void qn__direct_run(const struct qn_direct *d, const float *packed, const float 
         g.n = (rows - 1) * d->width + d->out_w;
         whole = d->width == d->out_w && g.n % WIDEST == 0 && !add;
         g.ld = whole ? d->out_h * d->out_w : round_up(g.n, WIDEST);
-        load_x(d, x, row, s.x);
+        d->kernels->load(d, x, row, s.x);
         for (int64_t m = 0; m < d->out; m += MR) {
             float *to = y + (m * d->out_h + row) * d->out_w;
 
@@ -313,19 +319,12 @@ void qn__direct_run(const struct qn_direct *d, const float *packed, const float 
                 continue;
             }
             d->kernels->rows(&g, packed + m * d->k, s.x, s.y);
-            store_y(d, s.y, g.ld, d->out - m < MR ? d->out - m : MR, rows, add, to);
+            d->kernels->store(d, s.y, g.ld, d->out - m < MR ? d->out - m : MR, rows, add, to);
         }
     }
 }
 
 /* ---- gradient of the weights ----------------------------------------------------------------- */
-
-typedef float four __attribute__((vector_size(16), aligned(4), may_alias));
-
-static ASSAY__INLINE four load_4(const float *from)
-{
-    return *(const four *)(const void *)from;
-}
 
 /* to[p][o] = from[o][p], four by four. */
 static ASSAY__INLINE void turn_4(const float *from, int64_t from_ld, float *to, int64_t to_ld)
@@ -337,10 +336,10 @@ static ASSAY__INLINE void turn_4(const float *from, int64_t from_ld, float *to, 
     four AB = __builtin_shufflevector(a, b, 2, 6, 3, 7),
          CD = __builtin_shufflevector(c, d, 2, 6, 3, 7);
 
-    *(four *)(void *)to = __builtin_shufflevector(ab, cd, 0, 1, 4, 5);
-    *(four *)(void *)(to + to_ld) = __builtin_shufflevector(ab, cd, 2, 3, 6, 7);
-    *(four *)(void *)(to + 2 * to_ld) = __builtin_shufflevector(AB, CD, 0, 1, 4, 5);
-    *(four *)(void *)(to + 3 * to_ld) = __builtin_shufflevector(AB, CD, 2, 3, 6, 7);
+    store_4(__builtin_shufflevector(ab, cd, 0, 1, 4, 5), to);
+    store_4(__builtin_shufflevector(ab, cd, 2, 3, 6, 7), to + to_ld);
+    store_4(__builtin_shufflevector(AB, CD, 0, 1, 4, 5), to + 2 * to_ld);
+    store_4(__builtin_shufflevector(AB, CD, 2, 3, 6, 7), to + 3 * to_ld);
 }
 
 /* dy[p][o] of n positions, 0 beyond the last channel. */
@@ -376,7 +375,7 @@ void qn__direct_weights(const struct qn_direct *d, const float *x, const float *
         g.n = whole ? rows * d->out_w : d->out_w;
         g.lines = whole ? 1 : rows;
         g.line = d->width;
-        load_x(d, x, row, s.x);
+        d->kernels->load(d, x, row, s.x);
         turn_dy(d, dy + row * d->out_w, rows * d->out_w, s.y);
         d->kernels->taps(&g, s.x, s.y, sums);
     }

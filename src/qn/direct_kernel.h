@@ -13,6 +13,75 @@
 
 typedef float KERNEL(vec) __attribute__((vector_size(4 * LANES), aligned(4), may_alias));
 
+/* ---- the block ------------------------------------------------------------------------------- */
+
+TARGET static ASSAY__INLINE void KERNEL(copy)(int64_t n, const float *from, float *to)
+{
+    int64_t j = 0;
+
+    if (n < LANES) {
+        copy_short(n, from, to);
+        return;
+    }
+    for (; j + LANES <= n; j += LANES)
+        *(KERNEL(vec) *)(void *)(to + j) = *(const KERNEL(vec) *)(const void *)(from + j);
+    if (j < n) /* once more, what is there already */
+        *(KERNEL(vec) *)(void *)(to + n - LANES) =
+            *(const KERNEL(vec) *)(const void *)(from + n - LANES);
+}
+
+/* Copy b of all channels. What is outside stays. */
+TARGET static void KERNEL(load_columns)(const struct qn_direct *d, const float *x, int64_t row,
+                                        int64_t b, float *to)
+{
+    int64_t at = d->apart ? b * d->dilation[1] : b, height = d->plane / d->width;
+    struct span s = columns(d, at);
+
+    s.end = s.end < d->width ? s.end : d->width;
+    for (int64_t c = 0; c < d->channels; c++)
+        for (int64_t a = 0; a < d->copies[0]; a++)
+            for (int64_t i = 0; i < height; i++) {
+                int64_t from = (row + i) * d->stride[0] + a - d->top;
+                const float *v = x + (c * d->h + from) * d->w + at - d->left;
+                float *line = to + plane_at(d, c, a, b) + i * d->width + s.begin;
+
+                v += s.begin * d->stride[1];
+                if (from < 0 || from >= d->h)
+                    continue;
+                if (d->stride[1] == 1)
+                    KERNEL(copy)(s.end - s.begin, v, line);
+                else if (d->stride[1] == 2)
+                    copy_second(s.end - s.begin, v, line);
+                else
+                    copy_strided(s.end - s.begin, v, d->stride[1], line);
+            }
+}
+
+/* Rows of the padded image that output rows from `row` on read; 0 outside, and behind the end. */
+static void KERNEL(load)(const struct qn_direct *d, const float *x, int64_t row, float *to)
+{
+    memset(to, 0, d->x_floats * sizeof *to);
+    for (int64_t b = 0; b < d->copies[1]; b++)
+        KERNEL(load_columns)(d, x, row, b, to);
+}
+
+/* Rows of results from between their neighbours that nobody asked for. */
+TARGET static void KERNEL(store)(const struct qn_direct *d, const float *from, int64_t ld,
+                                 int64_t channels, int64_t rows, bool add, float *y)
+{
+    for (int64_t o = 0; o < channels; o++)
+        for (int64_t i = 0; i < rows; i++) {
+            const float *restrict v = from + o * ld + i * d->width;
+            float *restrict to = y + (o * d->out_h + i) * d->out_w;
+
+            if (add)
+                for (int64_t j = 0; j < d->out_w; j++)
+                    to[j] += v[j];
+            else
+                KERNEL(copy)(d->out_w, v, to);
+        }
+}
+
 /* ---- forward --------------------------------------------------------------------------------- */
 
 /* y[m][p] of ROWS rows and nv vectors of positions; nv is a constant where it is called. */
@@ -59,17 +128,13 @@ TARGET static void KERNEL(tile_3)(const struct product *g, const float *w, const
 /* Eight rows of n positions, rounded up to LANES. */
 static void KERNEL(rows)(const struct product *g, const float *w, const float *x, float *y)
 {
-    for (int64_t p = 0; p < g->n; p += NV * LANES)
-        for (int m = 0; m < MR; m += ROWS) {
-            float *to = y + m * g->ld + p;
-
-            if (g->n - p > 2 * LANES)
-                KERNEL(tile_3)(g, w + m, x + p, to);
-            else if (g->n - p > LANES)
-                KERNEL(tile_2)(g, w + m, x + p, to);
-            else
-                KERNEL(tile_1)(g, w + m, x + p, to);
-        }
+    for (int64_t p = 0, nv; p < g->n; p += nv * LANES) {
+        nv = at_once((g->n - p + LANES - 1) / LANES);
+        for (int m = 0; m < MR; m += ROWS)
+            (nv == 3   ? KERNEL(tile_3)
+             : nv == 2 ? KERNEL(tile_2)
+                       : KERNEL(tile_1))(g, w + m, x + p, y + m * g->ld + p);
+    }
 }
 
 /* ---- gradient of the weights ----------------------------------------------------------------- */
@@ -125,15 +190,11 @@ TARGET static void KERNEL(sums_3)(const struct product *g, const int64_t *offset
 static void KERNEL(taps)(const struct product *g, const float *x, const float *dy, float *sums)
 {
     for (int64_t k = 0; k < g->k; k += ROWS)
-        for (int64_t o = 0; o < g->ld; o += NV * LANES) {
-            float *to = sums + k * g->ld + o;
-
-            if (g->ld - o > 2 * LANES)
-                KERNEL(sums_3)(g, g->offset + k, x, dy + o, to);
-            else if (g->ld - o > LANES)
-                KERNEL(sums_2)(g, g->offset + k, x, dy + o, to);
-            else
-                KERNEL(sums_1)(g, g->offset + k, x, dy + o, to);
+        for (int64_t o = 0, nv; o < g->ld; o += nv * LANES) {
+            nv = at_once((g->ld - o) / LANES);
+            (nv == 3   ? KERNEL(sums_3)
+             : nv == 2 ? KERNEL(sums_2)
+                       : KERNEL(sums_1))(g, g->offset + k, x, dy + o, sums + k * g->ld + o);
         }
 }
 
