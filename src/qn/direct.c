@@ -2,7 +2,7 @@
 /* direct.c: convolutions without columns. */
 #include "qn/direct.h"
 
-#include "base/clones.h"
+#include "qn/fours.h"
 
 #include <string.h>
 
@@ -51,20 +51,6 @@ struct qn_direct_kernels {
     bool (*runs)(void); /* on this machine */
 };
 
-/* ---- fours ----------------------------------------------------------------------------------- */
-
-typedef float four __attribute__((vector_size(16), aligned(4), may_alias));
-
-static ASSAY__INLINE four load_4(const float *from)
-{
-    return *(const four *)(const void *)from;
-}
-
-static ASSAY__INLINE void store_4(four v, float *to)
-{
-    *(four *)(void *)to = v;
-}
-
 /* ---- rows ------------------------------------------------------------------------------------ */
 
 /* Fours, the last of which may overlap the one before. */
@@ -73,21 +59,19 @@ static ASSAY__INLINE void copy_short(int64_t n, const float *from, float *to)
     int64_t j = 0;
 
     for (; j + 4 <= n; j += 4)
-        store_4(load_4(from + j), to + j);
+        qn__store_4(qn__load_4(from + j), to + j);
     if (n >= 4 && j < n)
-        store_4(load_4(from + n - 4), to + n - 4);
+        qn__store_4(qn__load_4(from + n - 4), to + n - 4);
     for (; n < 4 && j < n; j++)
         to[j] = from[j];
 }
 
-/* Every second one, fours at a time as long as what lies beside them is there too. */
 static ASSAY__INLINE void copy_second(int64_t n, const float *from, float *to)
 {
     int64_t j = 0;
 
-    for (; j + 4 < n; j += 4)
-        store_4(__builtin_shufflevector(load_4(from + 2 * j), load_4(from + 2 * j + 4), 0, 2, 4, 6),
-                to + j);
+    for (; j + 4 <= n; j += 4)
+        qn__store_4(qn__load_second(from + 2 * j), to + j);
     for (; j < n; j++)
         to[j] = from[2 * j];
 }
@@ -329,17 +313,17 @@ void qn__direct_run(const struct qn_direct *d, const float *packed, const float 
 /* to[p][o] = from[o][p], four by four. */
 static ASSAY__INLINE void turn_4(const float *from, int64_t from_ld, float *to, int64_t to_ld)
 {
-    four a = load_4(from), b = load_4(from + from_ld), c = load_4(from + 2 * from_ld),
-         d = load_4(from + 3 * from_ld);
-    four ab = __builtin_shufflevector(a, b, 0, 4, 1, 5),
-         cd = __builtin_shufflevector(c, d, 0, 4, 1, 5);
-    four AB = __builtin_shufflevector(a, b, 2, 6, 3, 7),
-         CD = __builtin_shufflevector(c, d, 2, 6, 3, 7);
+    qn__four a = qn__load_4(from), b = qn__load_4(from + from_ld),
+             c = qn__load_4(from + 2 * from_ld), d = qn__load_4(from + 3 * from_ld);
+    qn__four ab = __builtin_shufflevector(a, b, 0, 4, 1, 5),
+             cd = __builtin_shufflevector(c, d, 0, 4, 1, 5);
+    qn__four AB = __builtin_shufflevector(a, b, 2, 6, 3, 7),
+             CD = __builtin_shufflevector(c, d, 2, 6, 3, 7);
 
-    store_4(__builtin_shufflevector(ab, cd, 0, 1, 4, 5), to);
-    store_4(__builtin_shufflevector(ab, cd, 2, 3, 6, 7), to + to_ld);
-    store_4(__builtin_shufflevector(AB, CD, 0, 1, 4, 5), to + 2 * to_ld);
-    store_4(__builtin_shufflevector(AB, CD, 2, 3, 6, 7), to + 3 * to_ld);
+    qn__store_4(__builtin_shufflevector(ab, cd, 0, 1, 4, 5), to);
+    qn__store_4(__builtin_shufflevector(ab, cd, 2, 3, 6, 7), to + to_ld);
+    qn__store_4(__builtin_shufflevector(AB, CD, 0, 1, 4, 5), to + 2 * to_ld);
+    qn__store_4(__builtin_shufflevector(AB, CD, 2, 3, 6, 7), to + 3 * to_ld);
 }
 
 /* dy[p][o] of n positions, 0 beyond the last channel. */
