@@ -308,6 +308,28 @@ void qn__direct_run(const struct qn_direct *d, const float *packed, const float 
     }
 }
 
+void qn__direct_pieces(const struct qn_direct *d, const float *packed, const float *x,
+                       qn_direct_fn body, void *ctx, void *scratch)
+{
+    struct scratch s = cut(d, scratch);
+    struct product g = { .k = d->k, .offset = s.offset };
+
+    set_offsets(d, s.offset);
+    for (int64_t row = 0; row < d->out_h; row += d->rows) {
+        struct qn_direct_piece p = { .row = row, .y = s.y };
+
+        p.rows = d->out_h - row < d->rows ? d->out_h - row : d->rows;
+        g.n = p.rows * d->out_w;
+        g.ld = p.ld = round_up(g.n, WIDEST);
+        d->kernels->load(d, x, row, s.x);
+        for (; p.channel < d->out; p.channel += MR) {
+            p.channels = d->out - p.channel < MR ? d->out - p.channel : MR;
+            d->kernels->rows(&g, packed + p.channel * d->k, s.x, s.y);
+            body(ctx, &p);
+        }
+    }
+}
+
 /* ---- gradient of the weights ----------------------------------------------------------------- */
 
 /* to[p][o] = from[o][p], four by four. */

@@ -65,6 +65,16 @@ void qn__direct_pack(const struct qn_direct *d, const struct qn_direct_weights *
 /* y [out, out_h, out_w] = the convolution of x [channels, h, w], or added to. */
 void qn__direct_run(const struct qn_direct *d, const float *packed, const float *x, bool add,
                     float *y, void *scratch);
+/* The same in pieces, of up to eight channels of some rows, without a place for all of it. */
+struct qn_direct_piece {
+    int64_t channel, channels, row, rows;
+    const float *y; /* positions of channel `channel` + i at y + i * ld, rows behind each other */
+    int64_t ld;
+};
+typedef void (*qn_direct_fn)(void *ctx, const struct qn_direct_piece *p);
+/* Of 1x1 windows with stride 1 and no padding, where no position lies between rows. */
+void qn__direct_pieces(const struct qn_direct *d, const float *packed, const float *x,
+                       qn_direct_fn body, void *ctx, void *scratch);
 /* sums += gradient of the weights for dy [out, out_h, out_w]; sums [k rounded up to 8][out rounded
  * up to 16] */
 void qn__direct_weights(const struct qn_direct *d, const float *x, const float *dy, float *sums,

@@ -46,9 +46,12 @@ struct span {
 /* Those k in [0, n) with 0 <= at + k * step < extent. */
 static struct span inside(int64_t at, int64_t step, int64_t n, int64_t extent)
 {
-    struct span s = { at < 0 ? (-at + step - 1) / step : 0,
-                      at < extent ? (extent - 1 - at) / step + 1 : 0 };
+    struct span s = { 0, n };
 
+    if (at >= 0 && at + (n - 1) * step < extent) /* mostly; divisions take long */
+        return s;
+    s.begin = at < 0 ? (-at + step - 1) / step : 0;
+    s.end = at < extent ? (extent - 1 - at) / step + 1 : 0;
     s.end = s.end < n ? s.end : n;
     s.begin = s.begin < s.end ? s.begin : s.end;
     return s;
