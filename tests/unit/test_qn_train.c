@@ -306,6 +306,7 @@ static void rows(void **state)
     (void)state;
     q.seed = r.seed;
     q.phases[QN_PHASE_WEIGHTS].rate = r.phases[QN_PHASE_WEIGHTS].rate;
+    q.phases[QN_PHASE_WEIGHTS].decline = QN_STEPS;
     q.phases[QN_PHASE_WEIGHTS].n_drops = 1;
     q.phases[QN_PHASE_WEIGHTS].drops[0] = 0.5;
     t = run_of(&q);
