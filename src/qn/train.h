@@ -39,9 +39,9 @@ void qn_train_free(struct qn_train *t);
 struct qn_net *qn_train_net(struct qn_train *t);
 const struct qn_history *qn_train_history(const struct qn_train *t);
 
-/* Starts from a trained net, in the place of random weights. Quantisers of weights go on as they are
- * where the bundle has the same ones and the recipe neither a float phase nor one of weights, those
- * of activations where it has none of activations either; else they are set up anew. */
+/* Starts from a trained net, in the place of random weights. Quantisers of weights go on as they
+ * are where the bundle has the same ones and the recipe neither a float phase nor one of weights,
+ * those of activations where it has none of activations either; else they are set up anew. */
 enum assay_status qn_train_load_weights(struct qn_train *t, const struct qn_bundle *b,
                                         struct qn_load_report *report, struct assay_err *err);
 /* Takes a run up again. ASSAY_INVALID: the checkpoint is of another net, recipe or data. */

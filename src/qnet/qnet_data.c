@@ -141,7 +141,8 @@ static int run_data(int argc, char **argv)
     const struct assay__opt opts[] = {
         { "from", 0, ASSAY__OPT_STRING, &c.from, "PATH",
           .help = "a package or folder that is here already, instead of fetching it" },
-        { "seed", 0, ASSAY__OPT_U64, &c.seed, "N", .help = "of sets that are made (default 0, whose sums are known)" },
+        { "seed", 0, ASSAY__OPT_U64, &c.seed, "N",
+          .help = "of sets that are made (default 0, whose sums are known)" },
         { "json", 0, ASSAY__OPT_STRING, &c.json, "FILE",
           .help = "list and show: as JSON; - for stdout" },
         { "quiet", 'q', ASSAY__OPT_FLAG, &c.quiet, NULL, .help = "print errors only" },
