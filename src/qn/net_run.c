@@ -264,10 +264,10 @@ static double softmax_row(const struct softmax *s, int64_t row, int32_t label, b
     for (int64_t k = 1; k < s->classes; k++)
         best = x[k] > x[best] ? k : best;
     for (int64_t k = 0; k < s->classes; k++) {
-        sum += exp((double)x[k] - (double)x[best]);
+        sum += k == best ? 0 : exp((double)x[k] - (double)x[best]);
         total += (double)x[k];
     }
-    log_sum = (double)x[best] + log(sum);
+    log_sum = (double)x[best] + log1p(sum); /* the best one is exp(0) */
     for (int64_t k = 0; s->dx && k < s->classes; k++) {
         double target = uniform + (k == label ? 1 - s->smoothing : 0);
 

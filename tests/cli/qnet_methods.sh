@@ -6,7 +6,7 @@ one()
     name=$1
     shift
     train $name float.epochs=1 weights_phase.epochs=1 both.epochs=1 "$@" 2>err || { echo "$name"; cat err; exit 1; }
-    "$QNET" eval $name/model.qn toy >eval || exit 1
+    "$QNET" eval $name/model.qn toy >"eval" || exit 1
     hard=$(sed -n 's/^hard accuracy \([0-9.]*\) .*/\1/p' eval)
     grep -o '"hard_accuracy":[0-9.]*' $name/history.json | tail -1 |
         awk -F: -v a="$hard" '{ exit !(sprintf("%.2f", 100 * $2) == a) }' || { echo "$name: eval says $hard"; exit 1; }
