@@ -41,7 +41,7 @@ small()
 # Weights alone from the float net; then activations from a net with such weights.
 weights()
 {
-    small "$1-$2" --from "$out/$1-float/model.qn" --weights "$3" --epochs 8
+    small "$1-$2" --from "$out/$1-float/model.qn" --weights "$3" --epochs 12
 }
 
 lenet()
@@ -64,28 +64,28 @@ both()
     small "$1-$2$3" --from "$out/$1-$2/model.qn" --weights "$4" --activations "$5" --epochs 12 weights_phase.epochs=0
 }
 
-# The same budget for every method: 8 epochs from the same float net, 12 more with activations.
+# The same budget for every method: 12 epochs from the same float net, 12 more with activations.
 peers()
 {
     seed=1 from=$out/lenet-1-float/model.qn
     for method in ste dorefa lsq; do
         pm4=pm4
         [ $method != dorefa ] || pm4=-3,-2,-1,0,1,2,3
-        small "peer-$method-w1" --from "$from" --method $method --weights binary --epochs 8
-        small "peer-$method-w2" --from "$from" --method $method --weights ternary --epochs 8
-        small "peer-$method-w3" --from "$from" --method $method --weights $pm4 --epochs 8
+        small "peer-$method-w1" --from "$from" --method $method --weights binary --epochs 12
+        small "peer-$method-w2" --from "$from" --method $method --weights ternary --epochs 12
+        small "peer-$method-w3" --from "$from" --method $method --weights $pm4 --epochs 12
         small "peer-$method-w2a2" --from "$out/peer-$method-w2/model.qn" --method $method --weights ternary \
             --activations u2 --epochs 12 weights_phase.epochs=0
         small "peer-$method-w1a1" --from "$out/peer-$method-w1/model.qn" --method $method --weights binary \
             --activations u1 --epochs 12 weights_phase.epochs=0
     done
-    small peer-twn-w2 --from "$from" --method twn --weights ternary --epochs 8
+    small peer-twn-w2 --from "$from" --method twn --weights ternary --epochs 12
 }
 
 # ablation WIDTH LEVELS
 ablation()
 {
-    set -- "$1" --from "$out/lenet-1-float/model.qn" --epochs 8 --weights "$2"
+    set -- "$1" --from "$out/lenet-1-float/model.qn" --epochs 12 --weights "$2"
     w=$1
     shift
     small "ablation-uniform-$w" "$@" weights.uniform=true
@@ -103,8 +103,8 @@ ablations()
     seed=1
     ablation w2 ternary
     ablation w3 pm4
-    small ablation-scratch-w2 --weights ternary --epochs 8 float.epochs=0 weights_phase.rate=0.05
-    small ablation-scratch-w3 --weights pm4 --epochs 8 float.epochs=0 weights_phase.rate=0.05
+    small ablation-scratch-w2 --weights ternary --epochs 12 float.epochs=0 weights_phase.rate=0.05
+    small ablation-scratch-w3 --weights pm4 --epochs 12 float.epochs=0 weights_phase.rate=0.05
     set -- --from "$out/lenet-1-w2/model.qn" --weights ternary --activations u2 --epochs 12 weights_phase.epochs=0
     small ablation-true-slope-w2a2 "$@" activations.slope=0
     small ablation-phases-w2a2 "$@" activations_phase.epochs=6 both.epochs=6

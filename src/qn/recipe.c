@@ -113,6 +113,7 @@ struct qn_recipe qn_recipe_default(void)
         r.phases[i] = off;
     r.phases[QN_PHASE_FLOAT].epochs = 8;
     r.phases[QN_PHASE_FLOAT].rate = 0.05;
+    r.phases[QN_PHASE_WEIGHTS].rate = 0.02;
     r.phases[QN_PHASE_ACTIVATIONS].rate = r.phases[QN_PHASE_BOTH].rate = 0.03;
     return r;
 }
