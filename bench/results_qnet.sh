@@ -4,11 +4,14 @@
 #
 # GROUP is lenet (three seeds), peers, ablations, lenet5, vgg or resnet20; without one all of them, which takes
 # hours. A run that is done is skipped, one that was interrupted goes on: call it again at any time.
-# bench/results_qnet.py OUT makes the tables.
+# bench/results_qnet.py OUT makes the tables. SEEDS="2 3" leaves seed 1 out; THREADS=1 is for two scripts side by
+# side: the results do not depend on it.
 set -eu
 
-[ $# -ge 4 ] || { sed -n '3,8s/^# //p' "$0"; exit 2; }
+[ $# -ge 4 ] || { sed -n '3,9s/^# //p' "$0"; exit 2; }
 qnet=$1 fashion=$2 mnist=$3 out=$4
+seeds=${SEEDS:-1 2 3}
+threads=${THREADS:-$(getconf _NPROCESSORS_ONLN)}
 shift 4
 [ $# -gt 0 ] || set -- lenet peers ablations lenet5 vgg resnet20
 mkdir -p "$out"
@@ -23,7 +26,7 @@ run()
         set -- --resume
     fi
     echo "$name: $*"
-    "$qnet" train "$data" --out "$out/$name" "$@" >>"$out/$name.log" 2>&1 ||
+    "$qnet" train "$data" --out "$out/$name" --threads "$threads" "$@" >>"$out/$name.log" 2>&1 ||
         echo "$name: exit $?; see $out/$name.log"
 }
 
@@ -43,25 +46,25 @@ weights()
 
 lenet()
 {
-    for seed in 1 2 3; do
+    for seed in $seeds; do
         n=lenet-$seed
         small "$n-float" --epochs 12
-        weights $n w1 binary
-        weights $n w2 ternary
-        weights $n w3 pm4
-        both $n w2 a4 ternary u4
-        both $n w2 a2 ternary u2
-        both $n w1 a2 binary u2
-        both $n w1 a1 binary u1
+        weights "$n" w1 binary
+        weights "$n" w2 ternary
+        weights "$n" w3 pm4
+        both "$n" w2 a4 ternary u4
+        both "$n" w2 a2 ternary u2
+        both "$n" w1 a2 binary u2
+        both "$n" w1 a1 binary u1
     done
 }
 
 both()
 {
-    small "$1-$2$3" --from "$out/$1-$2/model.qn" --weights "$4" --activations "$5" --epochs 8 weights_phase.epochs=0
+    small "$1-$2$3" --from "$out/$1-$2/model.qn" --weights "$4" --activations "$5" --epochs 12 weights_phase.epochs=0
 }
 
-# The same budget for every method: 8 epochs from the same float net, 8 more with activations.
+# The same budget for every method: 8 epochs from the same float net, 12 more with activations.
 peers()
 {
     seed=1 from=$out/lenet-1-float/model.qn
@@ -72,9 +75,9 @@ peers()
         small "peer-$method-w2" --from "$from" --method $method --weights ternary --epochs 8
         small "peer-$method-w3" --from "$from" --method $method --weights $pm4 --epochs 8
         small "peer-$method-w2a2" --from "$out/peer-$method-w2/model.qn" --method $method --weights ternary \
-            --activations u2 --epochs 8 weights_phase.epochs=0
+            --activations u2 --epochs 12 weights_phase.epochs=0
         small "peer-$method-w1a1" --from "$out/peer-$method-w1/model.qn" --method $method --weights binary \
-            --activations u1 --epochs 8 weights_phase.epochs=0
+            --activations u1 --epochs 12 weights_phase.epochs=0
     done
     small peer-twn-w2 --from "$from" --method twn --weights ternary --epochs 8
 }
@@ -102,21 +105,21 @@ ablations()
     ablation w3 pm4
     small ablation-scratch-w2 --weights ternary --epochs 8 float.epochs=0 weights_phase.rate=0.05
     small ablation-scratch-w3 --weights pm4 --epochs 8 float.epochs=0 weights_phase.rate=0.05
-    set -- --from "$out/lenet-1-w2/model.qn" --weights ternary --activations u2 --epochs 8 weights_phase.epochs=0
+    set -- --from "$out/lenet-1-w2/model.qn" --weights ternary --activations u2 --epochs 12 weights_phase.epochs=0
     small ablation-true-slope-w2a2 "$@" activations.slope=0
-    small ablation-phases-w2a2 "$@" activations_phase.epochs=4 both.epochs=4 both.drops=2,3
+    small ablation-phases-w2a2 "$@" activations_phase.epochs=6 both.epochs=6
 }
 
 lenet5()
 {
-    for seed in 1 2 3; do
+    for seed in $seeds; do
         n=lenet5-$seed
-        run "$n-float" "$mnist" --seed $seed --net lenet5 --epochs 12 augment.shift=2
+        run "$n-float" "$mnist" --seed "$seed" --net lenet5 --epochs 12 augment.shift=2
         for set in 'w1 binary' 'w2 ternary'; do
-            run "$n-${set%% *}" "$mnist" --seed $seed --net lenet5 --from "$out/$n-float/model.qn" \
+            run "$n-${set%% *}" "$mnist" --seed "$seed" --net lenet5 --from "$out/$n-float/model.qn" \
                 --weights "${set#* }" --epochs 6 augment.shift=2
         done
-        run "$n-w1a1" "$mnist" --seed $seed --net lenet5 --from "$out/$n-w1/model.qn" --weights binary \
+        run "$n-w1a1" "$mnist" --seed "$seed" --net lenet5 --from "$out/$n-w1/model.qn" --weights binary \
             --activations u1 --epochs 6 weights_phase.epochs=0 augment.shift=2
     done
 }

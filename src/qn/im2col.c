@@ -81,10 +81,18 @@ void qn__im2col(const struct qn_windows *g, const float *x, int64_t row, int64_t
                 im2col_tap(g, x + c * g->h * g->w, i, j, row, rows, col);
 }
 
+void qn__col2im_taps(const struct qn_windows *g, const float *col, int64_t ld, int64_t tap,
+                     int64_t n, int64_t row, int64_t rows, float *dx)
+{
+    int64_t area = g->kernel[0] * g->kernel[1];
+
+    for (int64_t k = tap; k < tap + n; k++, col += ld)
+        col2im_tap(g, col, k % area / g->kernel[1], k % g->kernel[1], row, rows,
+                   dx + k / area * g->h * g->w);
+}
+
 void qn__col2im(const struct qn_windows *g, const float *col, int64_t row, int64_t rows, float *dx)
 {
-    for (int64_t c = 0; c < g->channels; c++)
-        for (int64_t i = 0; i < g->kernel[0]; i++)
-            for (int64_t j = 0; j < g->kernel[1]; j++, col += rows * g->out_w)
-                col2im_tap(g, col, i, j, row, rows, dx + c * g->h * g->w);
+    qn__col2im_taps(g, col, rows * g->out_w, 0, g->channels * g->kernel[0] * g->kernel[1], row,
+                    rows, dx);
 }

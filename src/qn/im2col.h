@@ -21,5 +21,8 @@ struct qn_windows {
 void qn__im2col(const struct qn_windows *g, const float *x, int64_t row, int64_t rows, float *col);
 /* Adds the same columns back into dx. */
 void qn__col2im(const struct qn_windows *g, const float *col, int64_t row, int64_t rows, float *dx);
+/* The same for n rows of col from `tap` on, ld apart; dx is still the image. */
+void qn__col2im_taps(const struct qn_windows *g, const float *col, int64_t ld, int64_t tap,
+                     int64_t n, int64_t row, int64_t rows, float *dx);
 
 #endif

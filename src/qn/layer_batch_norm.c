@@ -82,15 +82,12 @@ static struct moments batch_moments(const struct norm *b, int64_t channel)
 {
     const struct qn_attrs *a = &b->l->attrs;
     const struct qn_call *c = b->c;
-    double n = (double)(c->n * b->area), sum = 0, squares = 0, mean, variance;
+    struct qn__rows rows = { c->n, b->area, b->channels * b->area };
+    const float *x = c->x[0] + plane(b, 0, channel);
+    double n = (double)(c->n * b->area), mean = qn__sum_rows(&rows, x) / n;
+    double squares = qn__squares_rows(&rows, x, mean), variance = squares / n;
     float *running[2] = { c->state[MEAN] + channel, c->state[VARIANCE] + channel };
 
-    for (int64_t i = 0; i < c->n; i++)
-        sum += qn__sum(b->area, c->x[0] + plane(b, i, channel));
-    mean = sum / n;
-    for (int64_t i = 0; i < c->n; i++)
-        squares += qn__sum_squares(b->area, c->x[0] + plane(b, i, channel), mean);
-    variance = squares / n;
     *running[0] = (float)((1 - a->momentum) * (double)*running[0] + a->momentum * mean);
     if (n > 1)
         *running[1] =
@@ -158,15 +155,12 @@ static void backward_channels(void *ctx, int slot, int64_t begin, int64_t end)
     (void)slot;
     for (int64_t k = begin; k < end; k++) {
         struct moments m = ((const struct moments *)c->saved)[k];
-        double sum = 0, product = 0, gain = (double)c->v[GAMMA][k] * m.inverse, slope;
+        struct qn__rows rows = { c->n, b->area, b->channels * b->area };
+        int64_t first = plane(b, 0, k);
+        double gain = (double)c->v[GAMMA][k] * m.inverse, slope, sum, product;
         float abc[3] = { (float)gain, 0, 0 };
 
-        for (int64_t i = 0; i < c->n; i++) {
-            int64_t at = plane(b, i, k);
-
-            sum += qn__sum(b->area, c->dy + at);
-            product += qn__dot(b->area, c->x[0] + at, (float)m.mean, c->dy + at);
-        }
+        product = qn__dot_rows(&rows, c->x[0] + first, (float)m.mean, c->dy + first, &sum);
         product = (product + ((double)(float)m.mean - m.mean) * sum) * m.inverse;
         c->g[GAMMA][k] = (float)product;
         c->g[SHIFT][k] = (float)sum;

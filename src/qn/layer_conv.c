@@ -4,9 +4,10 @@
  *
  * Windows are read in place: direct.h. Where that does not serve they are copied into columns, a
  * block of output rows that fits the second-level cache at a time, and multiplied by the BLAS; with
- * 1x1 windows the columns are the image. Forward runs over the images in parallel. So does
- * backward, in a number of parts that depends on sizes alone: each part adds up its own gradient of
- * the weights, and the parts are added in order.
+ * 1x1 windows the columns are the image. The gradient of the input is made from columns where there
+ * is a stride, or much padding would be multiplied. Forward runs over the images in parallel. So
+ * does backward, in a number of parts that depends on sizes alone: each part adds up its own
+ * gradient of the weights, and the parts are added in order.
  */
 #include "qn/direct.h"
 #include "qn/gemm.h"
@@ -70,14 +71,14 @@ struct conv {
     int64_t rows;              /* of a block */
     bool whole;                /* the columns are the input itself */
     bool direct;               /* direct.h: ahead makes y from x */
-    bool turned;               /* and back makes dx from dy */
+    bool turned; /* back makes dx from dy; else the columns that dx is added up from */
     struct qn_direct ahead, back;
     int64_t parts, part; /* floats of one */
 };
 
-/* Of small images with large windows the input is much larger than the output: then columns are
- * less work for its gradient. */
-static const double most_waste = 1.8;
+/* So many more positions of the input than of the output that columns are less work for its
+ * gradient. */
+static const double most_waste = 1.3;
 
 /* Whether windows are read in place, and how. Few channels would leave most of a tile empty; a
  * padding wider than the window has no transposed counterpart, nor has a stride. */
@@ -102,25 +103,32 @@ static void plan_direct(struct conv *g, const struct qn_layer *l, const struct q
         .top = a->pad[0],
         .left = a->pad[1],
     };
-    g->back = (struct qn_direct){
-        .channels = g->out,
-        .h = l->shape.h,
-        .w = l->shape.w,
-        .out = g->win.channels,
-        .out_h = in->h,
-        .out_w = in->w,
-        .kernel = { a->kernel[0], a->kernel[1] },
-        .dilation = { a->dilation[0], a->dilation[1] },
-        .stride = { 1, 1 },
-        .top = reach[0] - a->pad[0],
-        .left = reach[1] - a->pad[1],
-    };
-    qn__direct_plan(&g->ahead);
-    qn__direct_plan(&g->back);
+    g->back = (struct qn_direct){ .channels = g->out,
+                                  .h = l->shape.h,
+                                  .w = l->shape.w,
+                                  .out = g->k,
+                                  .out_h = l->shape.h,
+                                  .out_w = l->shape.w,
+                                  .kernel = { 1, 1 },
+                                  .dilation = { 1, 1 },
+                                  .stride = { 1, 1 } };
     g->turned = a->stride[0] == 1 && a->stride[1] == 1 && g->win.channels >= MIN_CHANNELS &&
-                (double)(in->h * g->back.width) < most_waste * (double)(l->shape.h * l->shape.w);
+                (double)(in->h * in->w) < most_waste * (double)g->area;
     for (int i = 0; i < 4; i++)
         g->turned = g->turned && a->pad[i] <= reach[i % 2];
+    if (g->turned) {
+        g->back.out = g->win.channels;
+        g->back.out_h = in->h;
+        g->back.out_w = in->w;
+        for (int i = 0; i < 2; i++) {
+            g->back.kernel[i] = a->kernel[i];
+            g->back.dilation[i] = a->dilation[i];
+        }
+        g->back.top = reach[0] - a->pad[0];
+        g->back.left = reach[1] - a->pad[1];
+    }
+    qn__direct_plan(&g->ahead);
+    qn__direct_plan(&g->back);
 }
 
 static struct conv geometry(const struct qn_layer *l, const struct qn_shape *in, int64_t n)
@@ -162,13 +170,13 @@ static struct conv geometry(const struct qn_layer *l, const struct qn_shape *in,
 static size_t scratch_bytes(const struct qn_layer *l, const struct qn_shape *const *in, int64_t n)
 {
     struct conv g = geometry(l, in[0], n);
-    size_t most = 0, ahead = g.direct ? qn__direct_scratch_bytes(&g.ahead) : 0;
+    size_t ahead, back;
 
-    if (g.turned)
-        most = qn__direct_scratch_bytes(&g.back);
-    else if (!g.whole)
-        most = (size_t)(g.k * g.rows * g.win.out_w) * sizeof(float);
-    return most > ahead ? most : ahead;
+    if (!g.direct)
+        return g.whole ? 0 : (size_t)(g.k * g.rows * g.win.out_w) * sizeof(float);
+    ahead = qn__direct_scratch_bytes(&g.ahead);
+    back = qn__direct_scratch_bytes(&g.back);
+    return back > ahead ? back : ahead;
 }
 
 /* Packed weights of all groups, ahead and back, and the parts behind them. */
@@ -275,7 +283,8 @@ static void pack_tiles(void *ctx, int slot, int64_t begin, int64_t end)
     }
 }
 
-/* From [out, channels, taps]: ahead as they are; back as [channels, out, taps], turned round. */
+/* From [out, channels, taps]: ahead as they are; back as [channels, out, taps], turned round, or
+ * for columns as [channels * taps, out]. */
 static void pack(const struct conv *g, bool back)
 {
     int64_t taps = g->win.kernel[0] * g->win.kernel[1];
@@ -284,7 +293,7 @@ static void pack(const struct conv *g, bool back)
     };
 
     if (back) {
-        p.w = (struct qn_direct_weights){ g->c->v[W], taps, g->k, true };
+        p.w = (struct qn_direct_weights){ g->c->v[W], g->turned ? taps : 1, g->k, g->turned };
         p.to += packed_floats(g, &g->ahead);
     }
     qn_pool_run(g->c->pool, g->groups * qn__direct_tiles(p.d), qn__grain(8 * p.d->k), pack_tiles,
@@ -382,16 +391,37 @@ static void columns_dx(const struct conv *g, int64_t image, float *scratch)
     each_block(g, image, scratch, input_block, dx);
 }
 
+/* Columns of up to eight taps, added back. */
+struct adding {
+    const struct conv *g;
+    float *dx;
+};
+
+static void add_piece(void *ctx, const struct qn_direct_piece *p)
+{
+    const struct adding *a = ctx;
+
+    qn__col2im_taps(&a->g->win, p->y, p->ld, p->channel, p->channels, p->row, p->rows, a->dx);
+}
+
 static void direct_dx(const struct conv *g, int64_t image, float *scratch)
 {
     const struct qn_direct *b = &g->back;
     const float *packed = (const float *)g->c->shared + packed_floats(g, &g->ahead);
+    int64_t size = g->in_size / g->groups;
 
-    for (int64_t i = 0; i < g->groups; i++)
-        qn__direct_run(b, packed + (size_t)i * qn__direct_packed_floats(b),
-                       g->c->dy + image * g->out_size + i * g->out * g->area, g->c->add[0],
-                       g->c->dx[0] + image * g->in_size + i * b->out * b->out_h * b->out_w,
-                       scratch);
+    for (int64_t i = 0; i < g->groups; i++, packed += qn__direct_packed_floats(b)) {
+        const float *dy = g->c->dy + image * g->out_size + i * g->out * g->area;
+        struct adding a = { g, g->c->dx[0] + image * g->in_size + i * size };
+
+        if (g->turned) {
+            qn__direct_run(b, packed, dy, g->c->add[0], a.dx, scratch);
+            continue;
+        }
+        if (!g->c->add[0])
+            memset(a.dx, 0, (size_t)size * sizeof *a.dx);
+        qn__direct_pieces(b, packed, dy, add_piece, &a, scratch);
+    }
 }
 
 static void direct_dw(const struct conv *g, int64_t image, float *dw, float *scratch)
@@ -419,7 +449,7 @@ static void backward_parts(void *ctx, int slot, int64_t begin, int64_t end)
                 direct_dw(g, i, dw, scratch);
             else
                 each_block(g, i, scratch, weights_block, dw);
-            if (g->c->dx[0] && g->turned)
+            if (g->c->dx[0] && g->direct)
                 direct_dx(g, i, scratch);
             else if (g->c->dx[0])
                 columns_dx(g, i, scratch);
@@ -455,11 +485,9 @@ static void bias_channels(void *ctx, int slot, int64_t begin, int64_t end)
 
     (void)slot;
     for (int64_t o = begin; o < end; o++) {
-        double sum = 0;
+        struct qn__rows rows = { g->c->n, g->area, g->out_size };
 
-        for (int64_t i = 0; i < g->c->n; i++)
-            sum += qn__sum(g->area, g->c->dy + i * g->out_size + o * g->area);
-        g->c->g[BIAS][o] = (float)sum;
+        g->c->g[BIAS][o] = (float)qn__sum_rows(&rows, g->c->dy + o * g->area);
     }
 }
 
@@ -468,7 +496,7 @@ static void backward(const struct qn_layer *l, const struct qn_call *c)
     struct conv g = geometry(l, c->in[0], c->n);
 
     g.c = c;
-    if (c->dx[0] && g.turned)
+    if (c->dx[0] && g.direct)
         pack(&g, true);
     qn_pool_run(c->pool, g.parts, 1, backward_parts, &g);
     qn_pool_run(c->pool, l->attrs.out, 16, add_parts, &g);

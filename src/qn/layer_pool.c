@@ -5,7 +5,7 @@
  * A maximum that occurs twice counts where it comes first, and NaN is the largest of all. Means
  * divide by the size of the window, or by what of it lies inside with count_pad false.
  */
-#include "base/clones.h"
+#include "qn/fours.h"
 #include "qn/layer.h"
 #include "qn/sums.h"
 
@@ -46,9 +46,12 @@ struct span {
 /* Those k in [0, n) with 0 <= at + k * step < extent. */
 static struct span inside(int64_t at, int64_t step, int64_t n, int64_t extent)
 {
-    struct span s = { at < 0 ? (-at + step - 1) / step : 0,
-                      at < extent ? (extent - 1 - at) / step + 1 : 0 };
+    struct span s = { 0, n };
 
+    if (at >= 0 && at + (n - 1) * step < extent) /* mostly; divisions take long */
+        return s;
+    s.begin = at < 0 ? (-at + step - 1) / step : 0;
+    s.end = at < extent ? (extent - 1 - at) / step + 1 : 0;
     s.end = s.end < n ? s.end : n;
     s.begin = s.begin < s.end ? s.begin : s.end;
     return s;
@@ -59,27 +62,27 @@ struct pool {
     const struct qn_call *c;
     const struct qn_shape *in;
     int64_t in_area, out_area;
-    /* one row of windows of one plane */
-    void (*row)(const struct pool *p, int64_t plane, int64_t i);
+    void (*plane)(const struct pool *p, int64_t plane);
 };
 
-/* One tap of all windows of an output row: it lies in input row `from` at columns at + j * stride,
- * for outputs j of the span. */
+/* One tap of all windows of a plane: that of output (i, j) lies at first + i * down + j * across of
+ * the input, for outputs of the spans. */
 struct tap {
-    int64_t from, at, stride;
-    struct span j;
+    int64_t first, down, across, out_w;
+    struct span i, j;
 };
 
-/* Sets tap (p, q) of output row i; false when its row is outside. */
-static bool tap_at(const struct pool *p, int64_t i, int64_t k, int64_t q, struct tap *t)
+static struct tap tap_at(const struct pool *p, int64_t k, int64_t q)
 {
     const struct qn_attrs *a = &p->l->attrs;
+    int64_t row = k * a->dilation[0] - a->pad[0], column = q * a->dilation[1] - a->pad[1];
 
-    t->from = i * a->stride[0] - a->pad[0] + k * a->dilation[0];
-    t->stride = a->stride[1];
-    t->at = q * a->dilation[1] - a->pad[1];
-    t->j = inside(t->at, t->stride, p->l->shape.w, p->in->w);
-    return t->from >= 0 && t->from < p->in->h;
+    return (struct tap){ .first = row * p->in->w + column,
+                         .down = a->stride[0] * p->in->w,
+                         .across = a->stride[1],
+                         .out_w = p->l->shape.w,
+                         .i = inside(row, a->stride[0], p->l->shape.h, p->in->h),
+                         .j = inside(column, a->stride[1], p->l->shape.w, p->in->w) };
 }
 
 /* ---- maximum --------------------------------------------------------------------------------- */
@@ -91,53 +94,73 @@ static size_t saved_bytes(const struct qn_layer *l, const struct qn_shape *const
     return (size_t)n * (size_t)qn__size(&l->shape) * sizeof(int32_t);
 }
 
-ASSAY__CLONES static void pool_max_tap(const struct tap *t, const float *restrict x, int32_t first,
-                                       float *restrict y, int32_t *restrict arg)
+/* v is the value at `from`, to the right of it those of the next outputs. */
+static ASSAY__INLINE void max_4(qn__four v, int32_t from, int32_t across, float *y, int32_t *arg)
 {
-    int64_t stride = t->stride;
+    qn__four_ints *at = (qn__four_ints *)(void *)arg;
+    qn__four old = qn__load_4(y);
+    qn__four_ints more = (v > old) | (v != v), where = { 0, across, 2 * across, 3 * across };
 
-    for (int64_t j = t->j.begin; j < t->j.end; j++) {
-        float v = x[j * stride];
-        bool more = (v > y[j]) | (v != v);
+    qn__store_4((qn__four)(((qn__four_ints)v & more) | ((qn__four_ints)old & ~more)), y);
+    *at = ((from + where) & more) | (*at & ~more);
+}
 
-        y[j] = more ? v : y[j];
-        arg[j] = more ? first + (int32_t)(j * stride) : arg[j];
+static ASSAY__INLINE void max_1(float v, int32_t from, float *y, int32_t *arg)
+{
+    if (v > *y || v != v) {
+        *y = v;
+        *arg = from;
     }
 }
 
-static void max_row(const struct pool *p, int64_t plane, int64_t i)
+static void max_tap(const struct tap *t, const float *x, float *y, int32_t *arg)
+{
+    int32_t across = (int32_t)t->across;
+
+    for (int64_t i = t->i.begin; i < t->i.end; i++) {
+        int64_t j = t->j.begin, end = t->j.end, to = i * t->out_w;
+        int32_t from = (int32_t)(t->first + i * t->down);
+
+        for (; across == 1 && j + 4 <= end; j += 4)
+            max_4(qn__load_4(x + from + j), from + (int32_t)j, 1, y + to + j, arg + to + j);
+        for (; across == 2 && j + 4 <= end; j += 4)
+            max_4(qn__load_second(x + from + 2 * j), from + 2 * (int32_t)j, 2, y + to + j,
+                  arg + to + j);
+        for (; j < end; j++)
+            max_1(x[from + j * across], from + (int32_t)j * across, y + to + j, arg + to + j);
+    }
+}
+
+static void max_plane(const struct pool *p, int64_t plane)
 {
     const struct qn_attrs *a = &p->l->attrs;
     const float *x = p->c->x[0] + plane * p->in_area;
-    int64_t w = p->l->shape.w, to = plane * p->out_area + i * w;
-    float *y = p->c->y + to;
-    int32_t *arg = (int32_t *)p->c->saved + to;
-    struct tap t;
+    float *y = p->c->y + plane * p->out_area;
+    int32_t *arg = (int32_t *)p->c->saved + plane * p->out_area;
 
-    for (int64_t j = 0; j < w; j++) {
+    for (int64_t j = 0; j < p->out_area; j++) {
         y[j] = -INFINITY;
         arg[j] = -1;
     }
     for (int64_t k = 0; k < a->kernel[0]; k++)
-        for (int64_t q = 0; q < a->kernel[1]; q++)
-            if (tap_at(p, i, k, q, &t)) {
-                int64_t first = t.from * p->in->w + t.at;
+        for (int64_t q = 0; q < a->kernel[1]; q++) {
+            struct tap t = tap_at(p, k, q);
 
-                pool_max_tap(&t, x + first, (int32_t)first, y, arg);
-            }
-    for (int64_t j = 0; j < w; j++)
+            max_tap(&t, x, y, arg);
+        }
+    for (int64_t j = 0; j < p->out_area; j++)
         y[j] = arg[j] < 0 ? 0 : y[j];
 }
 
-static void max_back_row(const struct pool *p, int64_t plane, int64_t i)
+static void max_back_plane(const struct pool *p, int64_t plane)
 {
-    int64_t w = p->l->shape.w, to = plane * p->out_area + i * w;
-    const int32_t *arg = (const int32_t *)p->c->saved + to;
+    const int32_t *arg = (const int32_t *)p->c->saved + plane * p->out_area;
+    const float *dy = p->c->dy + plane * p->out_area;
     float *dx = p->c->dx[0] + plane * p->in_area;
 
-    for (int64_t j = 0; j < w; j++)
+    for (int64_t j = 0; j < p->out_area; j++)
         if (arg[j] >= 0)
-            dx[arg[j]] += p->c->dy[to + j];
+            dx[arg[j]] += dy[j];
 }
 
 /* ---- mean ------------------------------------------------------------------------------------ */
@@ -159,37 +182,41 @@ static float divisor(const struct pool *p, int64_t i, int64_t j)
     return (float)(n > 0 ? n : 1);
 }
 
-static void avg_row(const struct pool *p, int64_t plane, int64_t i)
+static void avg_plane(const struct pool *p, int64_t plane)
 {
     const struct qn_attrs *a = &p->l->attrs;
     const float *x = p->c->x[0] + plane * p->in_area;
     int64_t w = p->l->shape.w;
-    float *y = p->c->y + plane * p->out_area + i * w;
-    struct tap t;
+    float *y = p->c->y + plane * p->out_area;
 
-    memset(y, 0, (size_t)w * sizeof *y);
+    memset(y, 0, (size_t)p->out_area * sizeof *y);
     for (int64_t k = 0; k < a->kernel[0]; k++)
-        for (int64_t q = 0; q < a->kernel[1]; q++)
-            if (tap_at(p, i, k, q, &t))
+        for (int64_t q = 0; q < a->kernel[1]; q++) {
+            struct tap t = tap_at(p, k, q);
+
+            for (int64_t i = t.i.begin; i < t.i.end; i++)
                 for (int64_t j = t.j.begin; j < t.j.end; j++)
-                    y[j] += x[t.from * p->in->w + t.at + j * t.stride];
-    for (int64_t j = 0; j < w; j++)
-        y[j] /= divisor(p, i, j);
+                    y[i * w + j] += x[t.first + i * t.down + j * t.across];
+        }
+    for (int64_t i = 0; i < p->out_area; i++)
+        y[i] /= divisor(p, i / w, i % w);
 }
 
-static void avg_back_row(const struct pool *p, int64_t plane, int64_t i)
+static void avg_back_plane(const struct pool *p, int64_t plane)
 {
     const struct qn_attrs *a = &p->l->attrs;
     float *dx = p->c->dx[0] + plane * p->in_area;
     int64_t w = p->l->shape.w;
-    const float *dy = p->c->dy + plane * p->out_area + i * w;
-    struct tap t;
+    const float *dy = p->c->dy + plane * p->out_area;
 
     for (int64_t k = 0; k < a->kernel[0]; k++)
-        for (int64_t q = 0; q < a->kernel[1]; q++)
-            if (tap_at(p, i, k, q, &t))
+        for (int64_t q = 0; q < a->kernel[1]; q++) {
+            struct tap t = tap_at(p, k, q);
+
+            for (int64_t i = t.i.begin; i < t.i.end; i++)
                 for (int64_t j = t.j.begin; j < t.j.end; j++)
-                    dx[t.from * p->in->w + t.at + j * t.stride] += dy[j] / divisor(p, i, j);
+                    dx[t.first + i * t.down + j * t.across] += dy[i * w + j] / divisor(p, i, j);
+        }
 }
 
 /* ---- loops ----------------------------------------------------------------------------------- */
@@ -199,42 +226,50 @@ static void planes(void *ctx, int slot, int64_t begin, int64_t end)
     const struct pool *p = ctx;
 
     (void)slot;
+    for (int64_t k = begin; k < end; k++)
+        p->plane(p, k);
+}
+
+static void back_planes(void *ctx, int slot, int64_t begin, int64_t end)
+{
+    const struct pool *p = ctx;
+
+    (void)slot;
     for (int64_t k = begin; k < end; k++) {
-        if (p->c->dx[0] && !p->c->add[0])
+        if (!p->c->add[0])
             memset(p->c->dx[0] + k * p->in_area, 0, (size_t)p->in_area * sizeof(float));
-        for (int64_t i = 0; i < p->l->shape.h; i++)
-            p->row(p, k, i);
+        p->plane(p, k);
     }
 }
 
-static void run(const struct qn_layer *l, const struct qn_call *c,
-                void (*row)(const struct pool *p, int64_t plane, int64_t i))
+static void run(const struct qn_layer *l, const struct qn_call *c, qn_range_fn body,
+                void (*plane)(const struct pool *p, int64_t plane))
 {
-    struct pool p = { l, c, c->in[0], c->in[0]->h * c->in[0]->w, l->shape.h * l->shape.w, row };
+    struct pool p = { l, c, c->in[0], c->in[0]->h * c->in[0]->w, l->shape.h * l->shape.w, plane };
 
-    qn_pool_run(c->pool, c->n * c->in[0]->c, qn__grain(p.in_area), planes, &p);
+    qn_pool_run(c->pool, c->n * c->in[0]->c, qn__grain(p.in_area), body, &p);
 }
 
 static void max_forward(const struct qn_layer *l, const struct qn_call *c)
 {
-    run(l, c, max_row);
+    run(l, c, planes, max_plane);
 }
 
 static void max_backward(const struct qn_layer *l, const struct qn_call *c)
 {
     if (c->dx[0])
-        run(l, c, max_back_row);
+        run(l, c, back_planes, max_back_plane);
 }
 
 static void avg_forward(const struct qn_layer *l, const struct qn_call *c)
 {
-    run(l, c, avg_row);
+    run(l, c, planes, avg_plane);
 }
 
 static void avg_backward(const struct qn_layer *l, const struct qn_call *c)
 {
     if (c->dx[0])
-        run(l, c, avg_back_row);
+        run(l, c, back_planes, avg_back_plane);
 }
 
 const struct qn_layer_type qn_layer_max_pool = {

@@ -52,7 +52,6 @@ static const struct qn__field quantiser[] = {
       .words = "linear|exponential|constant" },
     { "heat_base", QN__NUMBER, .offset = AT(qn_quantiser, heat_base), 1e-3, 1e6 },
     { "heat_growth", QN__NUMBER, .offset = AT(qn_quantiser, heat_growth), .min = 1, .max = 100 },
-    { "heat_before", QN__INT, .offset = AT(qn_quantiser, heat_before), .min = -1, .max = 1e6 },
     { 0 },
 };
 
@@ -93,10 +92,9 @@ struct qn_recipe qn_recipe_default(void)
                                               .slope = -1,
                                               .heat = QN_HEAT_LINEAR,
                                               .heat_base = 10,
-                                              .heat_growth = 1.5,
-                                              .heat_before = -1 };
+                                              .heat_growth = 1.5 };
     static const struct qn_phase off = {
-        .rate = 0.01, .decline = QN_STEPS, .drop = 0.1, .scales = 1
+        .rate = 0.01, .decline = QN_COSINE, .drop = 0.1, .scales = 1
     };
     struct qn_recipe r = { .seed = 1,
                            .batch = 128,
@@ -115,7 +113,7 @@ struct qn_recipe qn_recipe_default(void)
         r.phases[i] = off;
     r.phases[QN_PHASE_FLOAT].epochs = 8;
     r.phases[QN_PHASE_FLOAT].rate = 0.05;
-    r.phases[QN_PHASE_FLOAT].decline = QN_COSINE;
+    r.phases[QN_PHASE_ACTIVATIONS].rate = r.phases[QN_PHASE_BOTH].rate = 0.03;
     return r;
 }
 

@@ -59,11 +59,9 @@ struct qn_quantiser {
     double quantile;
     double slope;     /* temperature of the derivative; -1: as the preset says, 0: the forward's */
     int heat;         /* enum qn_heat */
-    double heat_base; /* T = base * e, base * growth^(e-1) or base, in the e-th epoch in which these
-                       * tensors are learned, through all phases */
+    double heat_base; /* T = base * e, base * growth^(e-1) or base in the e-th epoch of a phase that
+                       * learns these tensors */
     double heat_growth;
-    int64_t heat_before; /* epochs in which they were learned before this run, which count; -1: as
-                          * many as the net was learned that the run starts from */
 };
 
 /* ---- the whole ------------------------------------------------------------------------------- */

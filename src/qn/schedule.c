@@ -67,18 +67,17 @@ static bool learns(enum qn_phase_kind k, bool activations)
 double qn_recipe_heat(const struct qn_recipe *r, bool activations, int64_t epoch)
 {
     const struct qn_quantiser *q = activations ? &r->activations : &r->weights;
-    int64_t e = q->heat_before > 0 ? q->heat_before : 0, of_phase;
+    int64_t of_phase;
+    double e;
 
     if (!learns(qn_recipe_at(r, epoch, &of_phase), activations))
         return 0;
-    /* epochs up to this one in which these were learned */
-    for (int64_t i = 0; i <= epoch; i++)
-        e += learns(qn_recipe_at(r, i, &of_phase), activations);
+    e = (double)of_phase + 1;
     switch ((enum qn_heat)q->heat) {
     case QN_HEAT_LINEAR:
-        return q->heat_base * (double)e;
+        return q->heat_base * e;
     case QN_HEAT_EXPONENTIAL:
-        return fmin(1e6, q->heat_base * pow(q->heat_growth, (double)(e - 1)));
+        return fmin(1e6, q->heat_base * pow(q->heat_growth, e - 1));
     case QN_HEAT_CONSTANT:
         break;
     }

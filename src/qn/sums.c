@@ -4,61 +4,128 @@
 
 #include "base/clones.h"
 
-enum { LANES = 32, STRETCH = 16 * LANES };
+#include <string.h>
+
+/* Eight vectors of four: those that go into the double together. */
+enum { WIDTH = 4, VECTORS = 8, LANES = VECTORS * WIDTH, STRETCH = 16 * LANES };
+
+typedef float vec __attribute__((vector_size(4 * WIDTH), aligned(4), may_alias));
+
+/* What is added up. */
+enum what { VALUES, PRODUCTS, SQUARES };
+
+static ASSAY__INLINE vec load(const float *from)
+{
+    return *(const vec *)(const void *)from;
+}
+
+static ASSAY__INLINE vec term(enum what what, const float *x, float about, const float *y)
+{
+    if (what == VALUES)
+        return load(x);
+    if (what == PRODUCTS)
+        return (load(x) - about) * load(y);
+    return (load(x) - about) * (load(x) - about);
+}
+
+static ASSAY__INLINE float term_1(enum what what, float x, float about, const float *y)
+{
+    if (what == VALUES)
+        return x;
+    if (what == PRODUCTS)
+        return (x - about) * *y;
+    return (x - about) * (x - about);
+}
+
+/* Adds a row to the lanes. Values behind the last whole vector go into the first of them. */
+static ASSAY__INLINE void add_row(enum what what, int64_t n, const float *x, float about,
+                                  const float *y, vec *acc, float *rest)
+{
+    int64_t i = 0;
+
+    for (; i + LANES <= n; i += LANES)
+#pragma GCC unroll 8
+        for (int v = 0; v < VECTORS; v++)
+            acc[v] += term(what, x + i + v * WIDTH, about, y + i + v * WIDTH);
+#pragma GCC unroll 7
+    for (int v = 0; v < VECTORS - 1; v++)
+        if (i + WIDTH <= n) {
+            acc[v] += term(what, x + i, about, y + i);
+            i += WIDTH;
+        }
+    for (int j = 0; i < n; i++, j++)
+        rest[j] += term_1(what, x[i], about, y + i);
+}
 
 /* The lanes are floats, and go into the double after sixteen values each: what that loses is below
  * the rounding of the values themselves. */
-static double fold(const float *lane)
+static ASSAY__INLINE double fold(const vec *acc, const float *rest)
 {
-    double s = 0;
+    vec last;
+    double s[WIDTH] = { 0 };
 
-    for (int l = 0; l < LANES; l++)
-        s += (double)lane[l];
+    memcpy(&last, rest, sizeof last);
+    for (int v = 0; v < VECTORS; v++)
+        for (int l = 0; l < WIDTH; l++)
+            s[l] += (double)acc[v][l];
+    for (int l = 0; l < WIDTH; l++)
+        s[l] += (double)last[l];
+    return (s[0] + s[1]) + (s[2] + s[3]);
+}
+
+/* Rows, or a part of a long one, of one stretch. */
+static ASSAY__INLINE double stretch(enum what what, int64_t rows, int64_t n, int64_t step,
+                                    const float *x, float about, const float *y)
+{
+    vec acc[VECTORS] = { { 0 } };
+    float rest[WIDTH] = { 0 };
+
+    for (int64_t i = 0; i < rows; i++)
+        add_row(what, n, x + i * step, about, y + i * step, acc, rest);
+    return fold(acc, rest);
+}
+
+static ASSAY__INLINE double add_up(enum what what, const struct qn__rows *r, const float *x,
+                                   float about, const float *y, double *sum_y)
+{
+    int64_t each = STRETCH / (r->n + LANES - 1), n = r->n < STRETCH ? r->n : STRETCH;
+    double s = 0, other = 0;
+
+    each = each < 1 ? 1 : each;
+    for (int64_t i = 0; i < r->rows; i += each)
+        for (int64_t j = 0; j < r->n; j += n) {
+            int64_t some = r->rows - i < each ? r->rows - i : each, at = i * r->step + j;
+            int64_t part = r->n - j < n ? r->n - j : n;
+
+            s += stretch(what, some, part, r->step, x + at, about, y + at);
+            if (sum_y)
+                other += stretch(VALUES, some, part, r->step, y + at, 0, y + at);
+        }
+    if (sum_y)
+        *sum_y = other;
     return s;
 }
 
-ASSAY__CLONES static void sums_of(int64_t n, const float *restrict x, float *restrict lane)
+ASSAY__CLONES static double sums_values(const struct qn__rows *r, const float *x)
 {
-    int64_t whole = n / LANES * LANES;
-    float s[LANES] = { 0 };
-
-    for (int64_t i = 0; i < whole; i += LANES)
-        for (int l = 0; l < LANES; l++)
-            s[l] += x[i + l];
-    for (int64_t i = whole; i < n; i++)
-        s[i - whole] += x[i];
-    for (int l = 0; l < LANES; l++)
-        lane[l] = s[l];
+    return add_up(VALUES, r, x, 0, x, NULL);
 }
 
-ASSAY__CLONES static void sums_of_products(int64_t n, const float *restrict x, float about,
-                                           const float *restrict y, float *restrict lane)
+ASSAY__CLONES static double sums_products(const struct qn__rows *r, const float *x, float about,
+                                          const float *y)
 {
-    int64_t whole = n / LANES * LANES;
-    float s[LANES] = { 0 };
-
-    for (int64_t i = 0; i < whole; i += LANES)
-        for (int l = 0; l < LANES; l++)
-            s[l] += (x[i + l] - about) * y[i + l];
-    for (int64_t i = whole; i < n; i++)
-        s[i - whole] += (x[i] - about) * y[i];
-    for (int l = 0; l < LANES; l++)
-        lane[l] = s[l];
+    return add_up(PRODUCTS, r, x, about, y, NULL);
 }
 
-ASSAY__CLONES static void sums_of_squares(int64_t n, const float *restrict x, float mean,
-                                          float *restrict lane)
+ASSAY__CLONES static double sums_both(const struct qn__rows *r, const float *x, float about,
+                                      const float *y, double *sum_y)
 {
-    int64_t whole = n / LANES * LANES;
-    float s[LANES] = { 0 };
+    return add_up(PRODUCTS, r, x, about, y, sum_y);
+}
 
-    for (int64_t i = 0; i < whole; i += LANES)
-        for (int l = 0; l < LANES; l++)
-            s[l] += (x[i + l] - mean) * (x[i + l] - mean);
-    for (int64_t i = whole; i < n; i++)
-        s[i - whole] += (x[i] - mean) * (x[i] - mean);
-    for (int l = 0; l < LANES; l++)
-        lane[l] = s[l];
+ASSAY__CLONES static double sums_squares(const struct qn__rows *r, const float *x, float mean)
+{
+    return add_up(SQUARES, r, x, mean, x, NULL);
 }
 
 ASSAY__CLONES static void sums_add(int64_t n, const float *restrict from, float *restrict to)
@@ -72,50 +139,36 @@ void qn__add(int64_t n, const float *restrict from, float *restrict to)
     sums_add(n, from, to);
 }
 
-static int64_t stretch(int64_t n, int64_t at)
-{
-    return n - at < STRETCH ? n - at : STRETCH;
-}
-
 double qn__sum(int64_t n, const float *x)
 {
-    float lane[LANES];
-    double s = 0;
+    struct qn__rows r = { 1, n, 0 };
 
-    if (n == 1)
-        return (double)x[0];
-    for (int64_t at = 0; at < n; at += STRETCH) {
-        sums_of(stretch(n, at), x + at, lane);
-        s += fold(lane);
-    }
-    return s;
+    return sums_values(&r, x);
+}
+
+double qn__sum_rows(const struct qn__rows *r, const float *x)
+{
+    return sums_values(r, x);
 }
 
 double qn__dot(int64_t n, const float *x, float about, const float *y)
 {
-    float lane[LANES];
-    double s = 0;
+    struct qn__rows r = { 1, n, 0 };
 
-    if (n == 1)
-        return ((double)x[0] - (double)about) * (double)y[0];
-    for (int64_t at = 0; at < n; at += STRETCH) {
-        sums_of_products(stretch(n, at), x + at, about, y + at, lane);
-        s += fold(lane);
-    }
-    return s;
+    return sums_products(&r, x, about, y);
 }
 
-double qn__sum_squares(int64_t n, const float *x, double mean)
+double qn__dot_rows(const struct qn__rows *r, const float *x, float about, const float *y,
+                    double *sum_y)
 {
-    float lane[LANES], m = (float)mean;
-    double s = 0;
+    return sums_both(r, x, about, y, sum_y);
+}
 
-    for (int64_t at = 0; at < n; at += STRETCH) {
-        if (n == 1)
-            return ((double)x[0] - mean) * ((double)x[0] - mean);
-        sums_of_squares(stretch(n, at), x + at, m, lane);
-        s += fold(lane);
-    }
+double qn__squares_rows(const struct qn__rows *r, const float *x, double mean)
+{
+    float m = (float)mean;
+    double n = (double)(r->rows * r->n), off = (double)m - mean;
+
     /* of squares about m instead of the mean: (x - mean)^2 differs by terms whose sum is this */
-    return s - (double)n * ((double)m - mean) * ((double)m - mean);
+    return sums_squares(r, x, m) - n * off * off;
 }

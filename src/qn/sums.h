@@ -6,11 +6,20 @@
 
 #include <stdint.h>
 
+/* Rows of n values each, step apart: those of a channel in all images. */
+struct qn__rows {
+    int64_t rows, n, step;
+};
+
 double qn__sum(int64_t n, const float *x);
+double qn__sum_rows(const struct qn__rows *r, const float *x);
 /* Sum of (x - about) y. */
 double qn__dot(int64_t n, const float *x, float about, const float *y);
-/* Sum of (x - mean)^2, where mean is that of x or of more values of which x are some. */
-double qn__sum_squares(int64_t n, const float *x, double mean);
+/* The same; *sum_y: sum of y. */
+double qn__dot_rows(const struct qn__rows *r, const float *x, float about, const float *y,
+                    double *sum_y);
+/* Sum of (x - mean)^2, where mean is that of all x. */
+double qn__squares_rows(const struct qn__rows *r, const float *x, double mean);
 /* to += from, value by value. */
 void qn__add(int64_t n, const float *restrict from, float *restrict to);
 

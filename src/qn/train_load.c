@@ -51,22 +51,6 @@ static bool has_quantisers(const struct qn_train *t, const struct qn_bundle *b, 
     return true;
 }
 
-/* Epochs in which the run behind a model learned weights or activations. */
-static int64_t epochs_learned(const json_t *about, bool activations)
-{
-    struct qn_recipe r = qn_recipe_default();
-    int64_t epochs, n;
-
-    if (qn_recipe_read(&r, json_object_get(about, "recipe"), NULL) ||
-        assay__json_int(about, "", "epoch", &epochs, NULL))
-        return 0;
-    n = activations ? r.activations.heat_before : r.weights.heat_before;
-    n = n < 0 ? 0 : n;
-    for (int64_t e = 0; e < epochs && e < qn_recipe_n_epochs(&r); e++)
-        n += qn_recipe_heat(&r, activations, e) > 0;
-    return n;
-}
-
 enum assay_status qn_train_load_weights(struct qn_train *t, const struct qn_bundle *b,
                                         struct qn_load_report *report, struct assay_err *err)
 {
@@ -85,10 +69,6 @@ enum assay_status qn_train_load_weights(struct qn_train *t, const struct qn_bund
                      : t->weights_started   ? QN_LOAD_WEIGHTS
                                             : QN_LOAD_FLOAT,
                      report, err);
-    if (t->weights_started && t->recipe.weights.heat_before < 0)
-        t->recipe.weights.heat_before = epochs_learned(about, false);
-    if (t->activations_started && t->recipe.activations.heat_before < 0)
-        t->recipe.activations.heat_before = epochs_learned(about, true);
     json_decref(about);
     return st;
 }

@@ -24,17 +24,11 @@ static void stretch(struct qn_phase *p, int64_t epochs)
     p->epochs = epochs;
 }
 
-/* A phase unless the recipe has it: the rate falls twice near its end. */
+/* A phase unless the recipe has it. */
 static void add_phase(struct qn_phase *p, int64_t epochs)
 {
-    if (p->epochs > 0)
-        return;
-    p->epochs = epochs;
-    if (p->n_drops > 0)
-        return;
-    p->n_drops = 2;
-    p->drops[0] = 0.625 * (double)epochs;
-    p->drops[1] = 0.875 * (double)epochs;
+    if (p->epochs == 0)
+        p->epochs = epochs;
 }
 
 static enum assay_status set_tensors(struct qn_recipe *r, const struct qnet__train_choice *c,

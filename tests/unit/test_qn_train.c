@@ -306,6 +306,7 @@ static void rows(void **state)
     (void)state;
     q.seed = r.seed;
     q.phases[QN_PHASE_WEIGHTS].rate = r.phases[QN_PHASE_WEIGHTS].rate;
+    q.phases[QN_PHASE_WEIGHTS].decline = QN_STEPS;
     q.phases[QN_PHASE_WEIGHTS].n_drops = 1;
     q.phases[QN_PHASE_WEIGHTS].drops[0] = 0.5;
     t = run_of(&q);
@@ -333,7 +334,7 @@ static void rows(void **state)
     assert_true(isnan(e[0].t_weights) && isnan(e[0].t_activations));
     assert_true(e[1].t_weights == 20 && isnan(e[1].t_activations));
     assert_true(isnan(e[2].t_weights) && e[2].t_activations == 40);
-    assert_true(e[3].t_weights == 40 && e[3].t_activations == 80);
+    assert_true(e[3].t_weights == 20 && e[3].t_activations == 40);
     assert_true(e[0].soft_accuracy == e[0].hard_accuracy);
     /* the last of 8 steps: cosine at 15/16 of one epoch; a tenth past the half */
     assert_true(fabs(e[0].rate - 0.05 * 0.5 * (1 + cos(3.14159265358979323846 * 15 / 16))) < 1e-12);
