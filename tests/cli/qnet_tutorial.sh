@@ -5,8 +5,7 @@
 mkdir bin && ln -s "$QNET" bin/qnet
 PATH=$PWD/bin:$PATH
 page=$SRC/docs/qnet.md
-# a command a line, continued lines joined
-commands=$(sed -n 's/\\$//; /^\$ qnet/,/[^\\]$/p' "$page" | sed -n 's/^\$ //p')
+commands=$(sed -n 's/^\$ //p' "$page")
 [ "$(echo "$commands" | wc -l)" -ge 6 ] || exit 1
 plain() { sed 's/-\{0,1\}[0-9][0-9.]*\(e[+-][0-9]*\)\{0,1\}/N/g' | tr -s ' ' | sed 's/ $//'; }
 echo "$commands" | while IFS= read -r command; do
