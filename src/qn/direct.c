@@ -91,7 +91,7 @@ static int at_once(int64_t left)
 
 /* ---- instruction sets ------------------------------------------------------------------------ */
 
-#if defined(__x86_64__) && !defined(ASSAY__SANITIZED)
+#if defined(__x86_64__)
 #define KERNEL(name) direct_avx512_##name
 #define TARGET __attribute__((target("avx512f,fma")))
 #define LANES 16
@@ -128,7 +128,7 @@ static bool always(void)
 
 /* The best first. */
 static const struct qn_direct_kernels kernels[] = {
-#if defined(__x86_64__) && !defined(ASSAY__SANITIZED)
+#if defined(__x86_64__)
     { direct_avx512_load, direct_avx512_store, direct_avx512_rows, direct_avx512_taps, has_avx512 },
     { direct_avx2_load, direct_avx2_store, direct_avx2_rows, direct_avx2_taps, has_avx2 },
 #endif

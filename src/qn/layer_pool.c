@@ -303,26 +303,51 @@ static enum assay_status global_shape(struct qn_layer *l, const struct qn_shape 
     return ASSAY_OK;
 }
 
+struct global {
+    const struct qn_call *c;
+    int64_t area;
+};
+
+static void global_planes(void *ctx, int slot, int64_t begin, int64_t end)
+{
+    const struct global *g = ctx;
+
+    (void)slot;
+    for (int64_t k = begin; k < end; k++)
+        g->c->y[k] = (float)(qn__sum(g->area, g->c->x[0] + k * g->area) / (double)g->area);
+}
+
+static void global_back_planes(void *ctx, int slot, int64_t begin, int64_t end)
+{
+    const struct global *g = ctx;
+
+    (void)slot;
+    for (int64_t k = begin; k < end; k++) {
+        float *dx = g->c->dx[0] + k * g->area, share = g->c->dy[k] / (float)g->area;
+
+        for (int64_t j = 0; j < g->area; j++)
+            dx[j] = share + (g->c->add[0] ? dx[j] : 0);
+    }
+}
+
+static void global_run(const struct qn_call *c, qn_range_fn body)
+{
+    struct global g = { c, c->in[0]->h * c->in[0]->w };
+
+    qn_pool_run(c->pool, c->n * c->in[0]->c, qn__grain(g.area), body, &g);
+}
+
 static void global_forward(const struct qn_layer *l, const struct qn_call *c)
 {
-    int64_t area = c->in[0]->h * c->in[0]->w;
-
     (void)l;
-    for (int64_t k = 0; k < c->n * c->in[0]->c; k++)
-        c->y[k] = (float)(qn__sum(area, c->x[0] + k * area) / (double)area);
+    global_run(c, global_planes);
 }
 
 static void global_backward(const struct qn_layer *l, const struct qn_call *c)
 {
-    int64_t area = c->in[0]->h * c->in[0]->w;
-
     (void)l;
-    for (int64_t k = 0; c->dx[0] && k < c->n * c->in[0]->c; k++) {
-        float *dx = c->dx[0] + k * area, share = c->dy[k] / (float)area;
-
-        for (int64_t j = 0; j < area; j++)
-            dx[j] = share + (c->add[0] ? dx[j] : 0);
-    }
+    if (c->dx[0])
+        global_run(c, global_back_planes);
 }
 
 const struct qn_layer_type qn_layer_global_pool = {

@@ -31,6 +31,11 @@ static float limit_of(const struct qn_quant *q)
     return q->config.clamp > 0 && q->config.clamp < widest ? q->config.clamp : widest;
 }
 
+static float slope_temperature(const struct qn_quant *q)
+{
+    return q->config.t_slope > 0 ? q->config.t_slope : qn__temperature(q);
+}
+
 static float step_of(const struct qn_quant *q, int i)
 {
     return q->config.levels.y[i + 1] - q->config.levels.y[i];
@@ -50,16 +55,27 @@ ASSAY__CLONES static void sigmoid_sum(int64_t n, const float *restrict u, float 
         sum[j] += step * qn__sigmoid(t * (u[j] - b), limit);
 }
 
-/* out = s h (1 - h); of a clamped exponent 0 when the clamp is differentiated strictly. */
+/* out = s h (1 - h); of a clamped exponent 0 when the clamp is differentiated strictly. And what
+ * sigmoid_sum() does. */
 ASSAY__CLONES static void sigmoid_slope(int64_t n, const float *restrict u, float b, float t,
-                                        float limit, float step, float beyond, float *restrict out)
+                                        float limit, float step, float beyond, float *restrict sum,
+                                        float *restrict out)
 {
     for (int64_t j = 0; j < n; j++) {
         float e = t * (u[j] - b), h = qn__sigmoid(e, limit);
         float inside = e < -limit || e > limit ? beyond : 1;
 
+        sum[j] += step * h;
         out[j] = step * h * (1 - h) * inside;
     }
+}
+
+/* total *= slope dy */
+ASSAY__CLONES static void sigmoid_chain(int64_t n, const float *restrict dy, float slope,
+                                        float *restrict total)
+{
+    for (int64_t j = 0; j < n; j++)
+        total[j] *= dy[j] * slope;
 }
 
 /* sum = Y_0 + sum_i s_i g_i. */
@@ -83,22 +99,24 @@ static void soft(const struct qn_quant *q, const struct qn_run *r, float *y)
 
         sigmoid_scale(n, r->x + at, r->beta, u);
         levels_sum(q, n, u, sum);
-        for (int64_t j = 0; j < n; j++)
-            y[at + j] = r->alpha * sum[j];
+        sigmoid_scale(n, sum, r->alpha, y + at);
     }
 }
 
-/* S of each value into total; of each threshold its sum with dy into db. */
+/* S of each value into total; of each threshold its sum with dy into db. sum: as from levels_sum(),
+ * at the temperature of the derivative. */
 static void slopes(const struct qn_quant *q, const struct qn_run *r, int64_t n, const float *u,
-                   const float *dy, float factor, float *total, double *db)
+                   const float *dy, float factor, float *sum, float *total, double *db)
 {
     const struct qn_quant_config *c = &q->config;
-    float t = c->t_slope > 0 ? c->t_slope : qn__temperature(q), limit = limit_of(q);
+    float t = slope_temperature(q), limit = limit_of(q);
     float beyond = c->clamp_strict ? 0 : 1, one[CHUNK];
 
     memset(total, 0, (size_t)n * sizeof *total);
+    for (int64_t j = 0; j < n; j++)
+        sum[j] = c->levels.y[0];
     for (int i = 0; i + 1 < c->levels.n; i++) {
-        sigmoid_slope(n, u, q->b[i], t, limit, step_of(q, i), beyond, one);
+        sigmoid_slope(n, u, q->b[i], t, limit, step_of(q, i), beyond, sum, one);
         qn__add(n, one, total);
         if (db)
             db[i] -= (double)r->alpha * (double)factor * qn__dot(n, dy, 0, one);
@@ -115,15 +133,14 @@ static void backward(const struct qn_quant *q, const struct qn_run *r, const flo
         int64_t n = r->n - at < CHUNK ? r->n - at : CHUNK;
 
         sigmoid_scale(n, r->x + at, r->beta, u);
-        levels_sum(q, n, u, sum);
+        slopes(q, r, n, u, dy + at, factor, sum, total, sums->b);
+        if (slope_temperature(q) != qn__temperature(q))
+            levels_sum(q, n, u, sum);
         sums->alpha += qn__dot(n, dy + at, 0, sum);
-        slopes(q, r, n, u, dy + at, factor, total, sums->b);
         /* dL/d(beta * x), of which both x and beta have their share */
-        for (int64_t j = 0; j < n; j++)
-            total[j] *= dy[at + j] * slope;
+        sigmoid_chain(n, dy + at, slope, total);
         sums->beta += qn__dot(n, total, 0, r->x + at);
-        for (int64_t j = 0; j < n; j++)
-            dx[at + j] = total[j] * r->beta;
+        sigmoid_scale(n, total, r->beta, dx + at);
     }
 }
 
