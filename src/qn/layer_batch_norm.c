@@ -166,7 +166,7 @@ static void running_moments(const struct norm *b, int64_t first, int64_t n, stru
 static void forward_some(const struct norm *b, int64_t first, int64_t n)
 {
     const struct qn_call *c = b->c;
-    struct moments m[SIDE];
+    struct moments m[SIDE] = { { 0 } };
     float gain[SIDE], offset[SIDE];
 
     (c->pass->train ? batch_moments : running_moments)(b, first, n, m);
