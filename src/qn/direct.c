@@ -4,6 +4,7 @@
 
 #include "qn/fours.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* Positions computed for each that is asked for, from which on taps get rows of their own. */
@@ -193,6 +194,7 @@ void qn__direct_plan(struct qn_direct *d)
     d->copies[0] = taps < d->stride[0] ? taps : d->stride[0];
     plan_rows(d);
     copies = d->copies[0] * d->copies[1];
+    assert(d->channels > 0 && copies > 0 && d->width > 0);
     d->k = d->channels * d->kernel[0] * d->kernel[1];
     rows = BLOCK_FLOATS / (d->channels * copies * d->width) - reach(d, 0);
     rows = rows < 1 ? 1 : rows;

@@ -143,7 +143,8 @@ static double normal(struct assay_key key, uint64_t i)
 static void seed_weight(struct qn_param *p, uint64_t seed, double gain)
 {
     struct assay_key key = assay_key(seed, "qn_weights", p->layer, 0, 0);
-    double sd = sqrt(gain / (double)(p->n / p->dims[0]));
+    int64_t fan_in = p->n / p->dims[0];
+    double sd = sqrt(gain / (double)fan_in);
 
     for (int64_t i = 0; i < p->n; i++)
         p->v[i] = (float)(sd * normal(key, (uint64_t)i));

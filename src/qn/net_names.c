@@ -207,7 +207,7 @@ static bool put_listed(const struct qn__name_map *map, const char *name, struct 
 static bool put_row(const struct qn__name_map *map, const char *name, struct qn__named *out)
 {
     for (const struct qn__name_row *r = map->rows; r && r->theirs; r++) {
-        struct stars stars;
+        struct stars stars = { 0 };
         size_t len = match(r->theirs, name, &stars);
         char layer[QN_MAX_ENTRY_NAME];
 

@@ -2,6 +2,7 @@
 /* net_params.c: parameters and quantisers of a network, as views of one block each. */
 #include "qn/net_parts.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,6 +34,7 @@ struct owner {
 
 static bool is_trained(const struct owner *o, enum qn_role role)
 {
+    assert(o->quant || role < QN_ALPHA);
     switch (role) {
     case QN_MEAN:
     case QN_VARIANCE:
@@ -208,7 +210,7 @@ static enum assay_status add_layer(struct qn_net *net, int layer, const struct e
         node->type = &qn_layer_flatten;
     if (!c)
         return ASSAY_OK;
-    ASSAY_TRY(make_quant(net, layer, c, activations ? l->shape.c : d[0].dims[0], err));
+    ASSAY_TRY(make_quant(net, layer, c, activations ? l->shape.c : node->weights.channels, err));
     o.prefix = activations ? "" : "weight_quant.";
     o.quant = node->quant;
     o.of_activations = activations;

@@ -9,6 +9,7 @@
 #include "qn/layer.h"
 #include "qn/net_names.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -424,6 +425,7 @@ static enum assay_status load(struct loading *l, struct assay_err *err)
 {
     ASSAY_TRY(list_names(l, err));
     choose_map(l);
+    assert(l->map); /* the table is not empty */
     l->report.names = l->map->what;
     ASSAY_TRY(use_entries(l, err));
     fill_rest(l);

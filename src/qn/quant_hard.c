@@ -32,7 +32,7 @@ ASSAY__CLONES static void quant_count(int64_t n, const float *restrict x, float 
 void qn__steps(const struct qn_quant *q, const struct qn_run *r, float *y)
 {
     const struct qn_levels *l = &q->config.levels;
-    float value[QN_MAX_LEVELS];
+    float value[QN_MAX_LEVELS] = { 0 };
     int32_t code[CHUNK];
 
     for (int i = 0; i < l->n; i++)

@@ -75,7 +75,7 @@ static void make_samples(struct bench *b)
     for (int i = 0; i < N; i++) {
         b->labels[i] = i % CLASSES;
         for (int j = 0; j < IN; j++)
-            b->x[i * IN + j] = (float)(assay_rng_unit(key, (uint64_t)(i * IN + j)) - 0.5) +
+            b->x[i * IN + j] = (float)(assay_rng_unit(key, (uint64_t)i * IN + (uint64_t)j) - 0.5) +
                                (j == i % CLASSES ? 1.5f : 0);
     }
 }

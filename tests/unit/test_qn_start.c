@@ -89,7 +89,7 @@ static void clusters(void **state)
         double sums[50], c[4], best, got;
 
         for (int i = 0; i < 24; i++)
-            x[i] = (float)(assay_rng_unit(key, (uint64_t)(trial * 24 + i)) * 4 - 2);
+            x[i] = (float)(assay_rng_unit(key, (uint64_t)trial * 24 + (uint64_t)i) * 4 - 2);
         qsort(x, 24, sizeof *x, by_value);
         assert_true(qn__kmeans(x, 24, 4, 3, sums, c));
         for (int j = 1; j < 4; j++)
@@ -179,8 +179,8 @@ static void middle(void **state)
 
     (void)state;
     for (int i = 0; i < 500; i++)
-        w[i] = (float)(assay_rng_unit(key, (uint64_t)(2 * i)) +
-                       assay_rng_unit(key, (uint64_t)(2 * i + 1)) - 1);
+        w[i] = (float)(assay_rng_unit(key, 2 * (uint64_t)i) +
+                       assay_rng_unit(key, 2 * (uint64_t)i + 1) - 1);
     s.middle = QN_MIDDLE_005;
     T_OK(qn_quant_start(&q, w, line(500), &s, &arena, &err));
     assert_true(q.b[2] == -0.05f && q.b[3] == 0.05f);

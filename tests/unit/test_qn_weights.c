@@ -100,7 +100,7 @@ static float *values_of(struct qn_net *net, int64_t *n)
     *n = 0;
     for (int k = 0; k < qn_net_n_params(net); k++)
         *n += qn_net_param(net, k)->n;
-    v = malloc((size_t)*n * sizeof *v);
+    v = malloc(((size_t)*n + 1) * sizeof *v);
     assert_non_null(v);
     *n = 0;
     for (int k = 0; k < qn_net_n_params(net); k++) {
