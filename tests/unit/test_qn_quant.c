@@ -350,8 +350,8 @@ static void soft_tends_to_hard(void **state)
         const struct qn_levels *l = &q.config.levels;
         float p = qn_levels_max(l), steps = l->y[l->n - 1] - l->y[0];
 
-        for (size_t k = 0; k < sizeof heats / sizeof *heats; k++) {
-            float before = -INFINITY, t = heats[k];
+        for (size_t h = 0; h < sizeof heats / sizeof *heats; h++) {
+            float before = -INFINITY, t = heats[h];
 
             q.t = t;
             for (int i = 0; i <= 1000; i++) {
