@@ -5,7 +5,7 @@
  *
  *     cmake --build build/dev --target bench_product && build/dev/bench_product
  */
-#include "ops/blas.h"
+#include "base/blas.h"
 #include "stats.h"
 
 #include "gemm.h"

@@ -12,6 +12,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum { MAX_WORDS = 64 };
 
+const struct assay__program assay__program = { .name = "fuzz" };
+
 struct values {
     bool quiet, seed_given;
     const char *json, *ops, *cases;

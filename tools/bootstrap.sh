@@ -40,11 +40,14 @@ look()
     pkg-config --exists libmd 2>/dev/null || required="$required libmd-dev"
 
     # Without these a feature is missing: official suites, trusted runs, unit tests, fast goldens of
-    # matrix products, C++ kernels.
+    # matrix products, pictures that qnet reads, C++ kernels.
     pkg-config --exists yaml-0.1 2>/dev/null || optional="$optional libyaml-dev"
     pkg-config --exists libseccomp 2>/dev/null || optional="$optional libseccomp-dev"
     pkg-config --exists cmocka 2>/dev/null || optional="$optional libcmocka-dev"
     pkg-config --exists openblas 2>/dev/null || optional="$optional libopenblas-dev"
+    pkg-config --exists libjpeg 2>/dev/null || optional="$optional libjpeg-dev"
+    pkg-config --exists libpng 2>/dev/null || optional="$optional libpng-dev"
+    pkg-config --exists zlib 2>/dev/null || optional="$optional zlib1g-dev"
     have "$cxx" || optional="$optional $(package_of "$cxx")"
     if [ "${1:-}" = --lint ]; then
         for tool in clang-format clang-tidy cppcheck shellcheck; do

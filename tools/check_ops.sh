@@ -6,7 +6,7 @@ set -eu
 cd "${1:-$(dirname "$0")/..}"
 
 # Files of src/ops that are no operators: the registry, and code that operators share.
-helpers=' registry fit broadcast lanes map sample slices moments quantise slice_fill axis loss_fill index index_draw interpolate blas conv conv_sample product layout order routing roi attention heads heads_fill heads_sample qkv recurrent recurrent_sample groups gate rotary lists '
+helpers=' registry fit broadcast lanes map sample slices moments quantise slice_fill axis loss_fill index index_draw interpolate conv conv_sample product layout order routing roi attention heads heads_fill heads_sample qkv recurrent recurrent_sample groups gate rotary lists '
 
 def=src/ops/ops.def
 failed=0

@@ -76,7 +76,7 @@ if command -v shellcheck >/dev/null; then
     # shellcheck disable=SC2086
     step shellcheck shellcheck --severity=warning $scripts
     # Command line tests have no first line, sh runs them. SC2254: run_one.sh matches patterns.
-    step 'shellcheck of tests/cli' shellcheck --severity=warning -s sh -e SC2254 tests/cli/*.sh
+    step 'shellcheck of tests/cli' shellcheck --severity=warning -s sh -e SC2254 tests/cli/*.sh tests/cli/*.inc
 else
     echo "lint: shellcheck is not installed, scripts are not checked"
 fi

@@ -75,6 +75,18 @@ enum assay_status assay__json_read(json_t **root, const char *path, size_t max_b
     return st;
 }
 
+char *assay__json_dump(const json_t *v)
+{
+    char *text;
+
+    refused = false;
+    text = v ? json_dumps(v, JSON_COMPACT | JSON_ENCODE_ANY) : NULL;
+    if (!refused)
+        return text;
+    free(text);
+    return NULL;
+}
+
 bool assay__json_has(const json_t *obj, const char *key)
 {
     const json_t *v = json_object_get(obj, key);

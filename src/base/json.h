@@ -29,6 +29,9 @@ enum assay_status assay__json_parse(json_t **root, const char *text, size_t len,
 enum assay_status assay__json_read(json_t **root, const char *path, size_t max_bytes,
                                    struct assay_err *err);
 
+/* The text of a document without spaces, freed with free(). NULL: out of memory, or v is NULL. */
+char *assay__json_dump(const json_t *v);
+
 /* True when obj is an object that has the key with a value other than null. */
 bool assay__json_has(const json_t *obj, const char *key);
 

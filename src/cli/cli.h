@@ -10,43 +10,12 @@
 #define ASSAY_CLI_CLI_H
 
 #include "assay/bench.h"
-#include "cli/opt.h"
-
-/* Exit status. */
-enum {
-    ASSAY__EXIT_PASSED = 0,
-    ASSAY__EXIT_FAILED = 1,
-    ASSAY__EXIT_USAGE = 2,
-    ASSAY__EXIT_FAULT = 3
-};
-
-struct assay__command {
-    const char *name;
-    const char *summary;               /* a line of `assay help` */
-    int (*run)(int argc, char **argv); /* words after the command's name; returns the exit status */
-};
+#include "program/program.h"
 
 extern const struct assay__command assay__cmd_list, assay__cmd_show, assay__cmd_new, assay__cmd_run,
     assay__cmd_debug, assay__cmd_replay, assay__cmd_conform, assay__cmd_calibrate,
     assay__cmd_limits, assay__cmd_adequacy, assay__cmd_selftest, assay__cmd_cases, assay__cmd_merge;
 
-/* ---- beginning and ending a command ---------------------------------------------------------- */
-
-/* Parses and, where that ends the command (help, wrong usage), prints and returns an exit status;
- * else -1. */
-int assay__begin(struct assay__args *args, const struct assay__usage *usage,
-                 const struct assay__opt *opts, int argc, char **argv);
-/* "assay run: ..." on stderr; returns ASSAY__EXIT_USAGE. */
-int assay__usage_error(const char *command, const char *fmt, ...) ASSAY_PRINTF(2, 3);
-/* The reason of a failed call on stderr; ASSAY__EXIT_USAGE for ASSAY_INVALID (what we were asked
- * for cannot be), else ASSAY__EXIT_FAULT. */
-int assay__failure(const char *command, enum assay_status st, const struct assay_err *err);
-/* Writes text to stdout; ASSAY__EXIT_PASSED, or ASSAY__EXIT_FAULT with a message. Releases the
- * text. */
-int assay__print_text(const char *command, struct assay_text *text);
-/* The same, into a file; "-": to stdout. */
-int assay__put_text(const char *command, const char *path, struct assay_text *text);
-bool assay__is_dir(const char *path);
 /* What `run` and `merge` exit with. */
 int assay__exit_of(const struct assay_result *r);
 
@@ -75,15 +44,11 @@ bool assay__parse_case(const char *command, const char *text, const struct assay
 /* From where the program lies: an installation, or else the source tree it was built from. */
 enum assay_status assay__home_find(struct assay_home *home, struct assay_err *err);
 
-/* From here on SIGINT and SIGTERM set the flag; a second one ends the program. */
-const volatile int *assay__stop_on_signals(void);
-
 /* ---- progress on stderr ---------------------------------------------------------------------- */
 
 struct assay__progress {
-    bool terminal, verbose, quiet;
-    bool dirty; /* a line stands on the terminal */
-    double shown_s;
+    bool verbose, quiet;
+    struct assay__status_line line;
     const struct assay_op *op; /* of the last line of verbose */
     char stage[16];
 };

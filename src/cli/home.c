@@ -3,7 +3,6 @@
  * program. */
 #include "cli/cli.h"
 
-#include <errno.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -13,23 +12,6 @@ static enum assay_status join(char *dst, const char *dir, const char *rest, stru
 
     if (n < 0 || n >= ASSAY_PATH_MAX)
         return assay_fail(err, ASSAY_INVALID, "path too long: %.200s/%s", dir, rest);
-    return ASSAY_OK;
-}
-
-/* The folder of this program. */
-static enum assay_status find_bin(char *dir, struct assay_err *err)
-{
-    ssize_t n = readlink("/proc/self/exe", dir, ASSAY_PATH_MAX - 1);
-    char *slash;
-
-    if (n < 0)
-        return assay_fail(err, ASSAY_IO, "cannot tell where this program lies: %s",
-                          strerror(errno));
-    dir[n] = 0;
-    slash = strrchr(dir, '/');
-    if (!slash)
-        return assay_fail(err, ASSAY_IO, "cannot tell where this program lies: '%s'", dir);
-    *slash = 0;
     return ASSAY_OK;
 }
 
@@ -59,7 +41,7 @@ enum assay_status assay__home_find(struct assay_home *home, struct assay_err *er
     char *slash;
 
     *home = (struct assay_home){ 0 };
-    ASSAY_TRY(find_bin(bin, err));
+    ASSAY_TRY(assay__program_folder(bin, sizeof bin, err));
     snprintf(prefix, sizeof prefix, "%s", bin);
     slash = strrchr(prefix, '/');
     if (slash) {

@@ -3,57 +3,21 @@
  * nothing. */
 #include "cli/cli.h"
 
-#include <math.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <time.h>
-#include <unistd.h>
 
-enum { LINE = 256, DEFAULT_WIDTH = 80 };
-
-static double clock_s(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static int terminal_width(void)
-{
-    struct winsize w;
-
-    if (!ioctl(STDERR_FILENO, TIOCGWINSZ, &w) && w.ws_col > 1)
-        return w.ws_col;
-    return DEFAULT_WIDTH;
-}
+enum { LINE = 256 };
 
 void assay__progress_init(struct assay__progress *p, bool quiet, bool verbose)
 {
-    const char *term = getenv("TERM");
-
     *p = (struct assay__progress){ .quiet = quiet, .verbose = verbose };
-    p->terminal = isatty(STDERR_FILENO) && term && strcmp(term, "dumb") != 0;
-}
-
-static void eta_text(double s, char *buf, size_t size)
-{
-    if (!(s >= 0) || s > 1e7)
-        buf[0] = 0;
-    else if (s < 60)
-        snprintf(buf, size, ", %.0f s left", s);
-    else if (s < 3600)
-        snprintf(buf, size, ", %.0f min left", ceil(s / 60));
-    else
-        snprintf(buf, size, ", %.1f h left", s / 3600);
+    assay__status_line_init(&p->line);
 }
 
 static void put_line(const struct assay_progress *now, char *line, size_t size)
 {
     char eta[40], what[96] = "";
 
-    eta_text(now->eta_s, eta, sizeof eta);
+    assay__eta_text(now->eta_s, eta, sizeof eta);
     if (now->op && now->case_id > 0)
         snprintf(what, sizeof what, " %s/%d", now->op->name, now->case_id);
     else if (now->op)
@@ -79,7 +43,6 @@ void assay__progress_show(void *cookie, const struct assay_progress *now)
 {
     struct assay__progress *p = cookie;
     char line[LINE];
-    double t;
 
     if (p->quiet)
         return;
@@ -88,19 +51,13 @@ void assay__progress_show(void *cookie, const struct assay_progress *now)
         put_line(now, line, sizeof line);
         fprintf(stderr, "%s\n", line);
     }
-    t = clock_s();
-    if (!p->terminal || (p->dirty && t - p->shown_s < 0.1))
+    if (!assay__status_line_due(&p->line))
         return;
     put_line(now, line, sizeof line);
-    fprintf(stderr, "\r\033[K%.*s", terminal_width() - 1, line);
-    fflush(stderr);
-    p->dirty = true;
-    p->shown_s = t;
+    assay__status_line_show(&p->line, line);
 }
 
 void assay__progress_end(struct assay__progress *p)
 {
-    if (p->dirty)
-        fputs("\r\033[K", stderr);
-    p->dirty = false;
+    assay__status_line_end(&p->line);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* select.c: operators and cases as they are named on the command line. */
 #include "cli/cli.h"
-#include "cli/suggest.h"
+#include "program/suggest.h"
 
 #include <limits.h>
 #include <stdlib.h>

@@ -2,8 +2,8 @@
 /* product.c: matrix products of goldens, tile by tile. */
 #include "ops/product.h"
 
+#include "base/blas.h"
 #include "base/clones.h"
-#include "ops/blas.h"
 
 #include <stdatomic.h>
 

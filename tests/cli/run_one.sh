@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Runs one test of the command line: sh run_one.sh x.sh ASSAY SOURCE_DIR
+# Runs one test of the command line: sh run_one.sh x.sh ASSAY SOURCE_DIR QNET QN_TOOL
 #
-# x.sh runs in a fresh folder with ASSAY (the program) and SRC (the source tree) in its environment. Beside it lie:
+# x.sh runs in a fresh folder with ASSAY and QNET (the programs), SRC (the source tree) and QN_TOOL (tests/qn_tool.c)
+# in its environment. Beside it lie:
 #   x.stdout.exact, x.stderr.exact   the output, byte for byte
 #   x.stdout.glob, x.stderr.glob     patterns, one a line, that lines of the output match in this order; lines
 #                                    between them are free; "! PATTERN" says that no line matches
@@ -12,7 +13,9 @@ set -u
 script=$1
 ASSAY=$2
 SRC=$3
-export ASSAY SRC
+QNET=$4
+QN_TOOL=$5
+export ASSAY SRC QNET QN_TOOL
 LC_ALL=C
 export LC_ALL
 case $script in /*) ;; *) script=$PWD/$script ;; esac

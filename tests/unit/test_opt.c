@@ -3,8 +3,10 @@
  * are included. */
 #include "t.h"
 
-#include "cli/opt.c"
-#include "cli/suggest.c"
+#include "program/opt.c"
+#include "program/suggest.c"
+
+const struct assay__program assay__program = { .name = "assay" };
 
 struct values {
     bool quiet, verbose, seed_given;
