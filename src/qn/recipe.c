@@ -50,7 +50,7 @@ static const struct qn__field quantiser[] = {
     { "slope", QN__NUMBER, .offset = AT(qn_quantiser, slope), .min = -1, .max = 1e6 },
     { "heat", QN__CHOICE, .offset = AT(qn_quantiser, heat),
       .words = "linear|exponential|constant" },
-    { "heat_base", QN__NUMBER, .offset = AT(qn_quantiser, heat_base), 1e-3, 1e6 },
+    { "heat_base", QN__NUMBER, .offset = AT(qn_quantiser, heat_base), .min = 0, .max = 1e6 },
     { "heat_growth", QN__NUMBER, .offset = AT(qn_quantiser, heat_growth), .min = 1, .max = 100 },
     { 0 },
 };
@@ -91,7 +91,6 @@ struct qn_recipe qn_recipe_default(void)
                                               .quantile = 1,
                                               .slope = -1,
                                               .heat = QN_HEAT_LINEAR,
-                                              .heat_base = 10,
                                               .heat_growth = 1.5 };
     static const struct qn_phase off = {
         .rate = 0.01, .decline = QN_COSINE, .drop = 0.1, .scales = 1
@@ -107,8 +106,6 @@ struct qn_recipe qn_recipe_default(void)
                            .first = none,
                            .last = none };
 
-    r.weights.heat_base = 20;
-    r.activations.heat_base = 40;
     for (int i = 0; i < QN_N_PHASES; i++)
         r.phases[i] = off;
     r.phases[QN_PHASE_FLOAT].epochs = 8;

@@ -60,7 +60,8 @@ struct qn_quantiser {
     double slope;     /* temperature of the derivative; -1: as the preset says, 0: the forward's */
     int heat;         /* enum qn_heat */
     double heat_base; /* T = base * e, base * growth^(e-1) or base in the e-th epoch of a phase that
-                       * learns these tensors */
+                       * learns these tensors; 0: 40 for activations, 20 / max|level| for weights,
+                       * whose steps in the scaled domain grow with it */
     double heat_growth;
 };
 

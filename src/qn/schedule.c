@@ -64,22 +64,35 @@ static bool learns(enum qn_phase_kind k, bool activations)
     return k == QN_PHASE_BOTH || k == (activations ? QN_PHASE_ACTIVATIONS : QN_PHASE_WEIGHTS);
 }
 
+/* The temperature of the first epoch. */
+static double base_of(const struct qn_quantiser *q, bool activations)
+{
+    struct qn_levels l;
+
+    if (q->heat_base > 0)
+        return q->heat_base;
+    if (activations)
+        return 40;
+    return qn_levels_parse(&l, q->levels, NULL) ? 20 : 20 / (double)qn_levels_max(&l);
+}
+
 double qn_recipe_heat(const struct qn_recipe *r, bool activations, int64_t epoch)
 {
     const struct qn_quantiser *q = activations ? &r->activations : &r->weights;
     int64_t of_phase;
-    double e;
+    double e, base;
 
     if (!learns(qn_recipe_at(r, epoch, &of_phase), activations))
         return 0;
     e = (double)of_phase + 1;
+    base = base_of(q, activations);
     switch ((enum qn_heat)q->heat) {
     case QN_HEAT_LINEAR:
-        return q->heat_base * e;
+        return base * e;
     case QN_HEAT_EXPONENTIAL:
-        return fmin(1e6, q->heat_base * pow(q->heat_growth, e - 1));
+        return fmin(1e6, base * pow(q->heat_growth, e - 1));
     case QN_HEAT_CONSTANT:
         break;
     }
-    return q->heat_base;
+    return base;
 }

@@ -129,6 +129,9 @@ static void heats(void **state)
     r.weights.heat = QN_HEAT_EXPONENTIAL;
     r.weights.heat_growth = 1.5;
     check_heats(&r, false, w_exponential, 7);
+    assert_int_equal(qn_recipe_set(&r, "weights.levels", "pm4", NULL), ASSAY_OK);
+    r.weights.heat = QN_HEAT_LINEAR;
+    assert_true(near(qn_recipe_heat(&r, false, 2), 10)); /* 20 / 4 * 2 */
     r.activations.heat = QN_HEAT_CONSTANT;
     r.activations.heat_base = 7;
     check_heats(&r, true, a_constant, 7);
