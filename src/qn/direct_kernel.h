@@ -94,20 +94,22 @@ TARGET static ASSAY__INLINE void KERNEL(tile)(const struct product *g, const flo
         const float *at = x + g->offset[s];
         KERNEL(vec) b[NV];
 
-#pragma GCC unroll 3
+        ASSAY__UNROLL
         for (int v = 0; v < nv; v++)
             b[v] = *(const KERNEL(vec) *)(const void *)(at + v * LANES);
-#pragma GCC unroll 8
-        for (int m = 0; m < ROWS; m++)
-#pragma GCC unroll 3
+        ASSAY__UNROLL
+        for (int m = 0; m < ROWS; m++) {
+            ASSAY__UNROLL
             for (int v = 0; v < nv; v++)
                 acc[m][v] += w[m] * b[v];
+        }
     }
-#pragma GCC unroll 8
-    for (int m = 0; m < ROWS; m++)
-#pragma GCC unroll 3
+    ASSAY__UNROLL
+    for (int m = 0; m < ROWS; m++) {
+        ASSAY__UNROLL
         for (int v = 0; v < nv; v++)
             *(KERNEL(vec) *)(void *)(y + m * g->ld + v * LANES) = acc[m][v];
+    }
 }
 
 TARGET static void KERNEL(tile_1)(const struct product *g, const float *w, const float *x, float *y)
@@ -149,23 +151,25 @@ TARGET static ASSAY__INLINE void KERNEL(sums)(const struct product *g, const int
         for (int64_t p = 0; p < g->n; p++, dy += g->ld) {
             KERNEL(vec) b[NV];
 
-#pragma GCC unroll 3
+            ASSAY__UNROLL
             for (int v = 0; v < nv; v++)
                 b[v] = *(const KERNEL(vec) *)(const void *)(dy + v * LANES);
-#pragma GCC unroll 8
-            for (int m = 0; m < ROWS; m++)
-#pragma GCC unroll 3
+            ASSAY__UNROLL
+            for (int m = 0; m < ROWS; m++) {
+                ASSAY__UNROLL
                 for (int v = 0; v < nv; v++)
                     acc[m][v] += x[offset[m] + p] * b[v];
+            }
         }
-#pragma GCC unroll 8
-    for (int m = 0; m < ROWS; m++)
-#pragma GCC unroll 3
+    ASSAY__UNROLL
+    for (int m = 0; m < ROWS; m++) {
+        ASSAY__UNROLL
         for (int v = 0; v < nv; v++) {
             KERNEL(vec) *to = (KERNEL(vec) *)(void *)(sums + m * g->ld + v * LANES);
 
             *to += acc[m][v];
         }
+    }
 }
 
 TARGET static void KERNEL(sums_1)(const struct product *g, const int64_t *offset, const float *x,

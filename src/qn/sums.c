@@ -44,10 +44,10 @@ static ASSAY__INLINE void add_row(enum what what, int64_t n, const float *x, flo
     int64_t i = 0;
 
     for (; i + LANES <= n; i += LANES)
-#pragma GCC unroll 8
-        for (int v = 0; v < VECTORS; v++)
-            acc[v] += term(what, x + i + v * WIDTH, about, y + i + v * WIDTH);
-#pragma GCC unroll 7
+        ASSAY__UNROLL
+    for (int v = 0; v < VECTORS; v++)
+        acc[v] += term(what, x + i + v * WIDTH, about, y + i + v * WIDTH);
+    ASSAY__UNROLL
     for (int v = 0; v < VECTORS - 1; v++)
         if (i + WIDTH <= n) {
             acc[v] += term(what, x + i, about, y + i);
