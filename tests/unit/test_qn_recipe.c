@@ -9,6 +9,16 @@
 
 #include <math.h>
 
+/* Every field is in the JSON; structs have bytes between their members that nobody sets. */
+static void assert_equal_recipes(const struct qn_recipe *a, const struct qn_recipe *b)
+{
+    json_t *is = qn_recipe_json(a), *want = qn_recipe_json(b);
+
+    assert_true(is && want && json_equal(is, want));
+    json_decref(is);
+    json_decref(want);
+}
+
 static void bad(struct qn_recipe *r, const char *field, const char *text)
 {
     struct qn_recipe before = *r;
@@ -17,7 +27,7 @@ static void bad(struct qn_recipe *r, const char *field, const char *text)
     assert_int_equal(qn_recipe_set(r, field, text, &err), ASSAY_INVALID);
     if (!strstr(err.text, field))
         fail_msg("'%s' does not name %s", err.text, field);
-    assert_memory_equal(r, &before, sizeof before);
+    assert_equal_recipes(r, &before);
 }
 
 static void good(struct qn_recipe *r, const char *field, const char *text)
@@ -189,7 +199,7 @@ static void there_and_back(void **state)
     assert_non_null(json);
     T_OK(qn_recipe_read(&again, json, &err));
     json_decref(json);
-    assert_memory_equal(&again, &r, sizeof r);
+    assert_equal_recipes(&again, &r);
 }
 
 static void from_json(void **state)
@@ -213,7 +223,7 @@ static void from_json(void **state)
     before = r;
     assert_int_equal(read_text(&r, "{\"batch\":64,\"nosuch\":1}", &err), ASSAY_INVALID);
     assert_non_null(strstr(err.text, "nosuch"));
-    assert_memory_equal(&r, &before, sizeof r); /* nor does a part of it stick */
+    assert_equal_recipes(&r, &before); /* nor does a part of it stick */
     assert_int_equal(read_text(&r, "{\"weights\":{\"levels\":[1,2]}}", &err), ASSAY_INVALID);
     assert_non_null(strstr(err.text, "weights.levels"));
     assert_int_equal(read_text(&r, "{\"weights\":\"ternary\"}", &err), ASSAY_INVALID);
@@ -224,7 +234,7 @@ static void from_json(void **state)
     assert_int_equal(read_text(&r, "{\"both\":{\"drops\":[\"3\"]}}", &err), ASSAY_INVALID);
     assert_int_equal(read_text(&r, "{\"about\":{\"seed\":1}}", &err), ASSAY_INVALID);
     assert_int_equal(read_text(&r, "[]", &err), ASSAY_INVALID);
-    assert_memory_equal(&r, &before, sizeof r);
+    assert_equal_recipes(&r, &before);
 }
 
 /* ---- what fields say about each other -------------------------------------------------------- */
