@@ -4,7 +4,7 @@
  * into files that the program under test has written.
  *
  *     qn_tool idx DIR [SEED]     400 and 200 grey pictures of 12 x 12 in 4 classes, as IDX files
- *     qn_tool fashion DIR        400 and 200 of 28 x 28 in 10 classes: looks like Fashion-MNIST
+ *     qn_tool fashion DIR        260 and 100 of 28 x 28 in 10 classes: looks like Fashion-MNIST
  *     qn_tool cifar DIR          200 and 40 colour pictures of 32 x 32 in 10 classes
  *     qn_tool folder DIR         3 classes as PNG files of several sizes; exit status 77 without
  * libpng qn_tool history FILE       reads a history and says how many epochs it has qn_tool same A
@@ -179,8 +179,8 @@ static int make(const char *kind, const char *dir)
         int side = !strcmp(kind, "idx") ? 12 : 28;
         unsigned classes = !strcmp(kind, "idx") ? 4 : 10;
 
-        put_idx(dir, "train", 400, side, classes);
-        put_idx(dir, "t10k", 200, side, classes);
+        put_idx(dir, "train", side == 12 ? 400 : 260, side, classes);
+        put_idx(dir, "t10k", side == 12 ? 200 : 100, side, classes);
         return 0;
     }
     for (int i = 1; i <= 5; i++) {
