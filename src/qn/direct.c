@@ -41,7 +41,18 @@ struct product {
     const int64_t *offset;
     int64_t n; /* positions: in all, or of a line */
     int64_t lines, line;
+    const float *next; /* what will be read after this, to be fetched meanwhile */
+    int64_t next_floats;
 };
+
+/* The share of steps begin .. end-1 of n in that. */
+static void fetch(const struct product *g, int64_t begin, int64_t end, int64_t n)
+{
+    int64_t to = end < n ? g->next_floats * end / n : g->next_floats;
+
+    for (int64_t i = g->next_floats * begin / n / WIDEST * WIDEST; i < to; i += WIDEST)
+        __builtin_prefetch(g->next + i, 0, 2);
+}
 
 struct qn_direct_kernels {
     void (*load)(const struct qn_direct *d, const float *x, int64_t row, float *to);
@@ -54,33 +65,45 @@ struct qn_direct_kernels {
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-/* Fours, the last of which may overlap the one before. */
-static ASSAY__INLINE void copy_short(int64_t n, const float *from, float *to)
+/* Those rows row + i of copy `a` of a block that lie within the image: begin .. end-1. */
+static struct span block_rows(const struct qn_direct *d, int64_t row, int64_t a)
 {
-    int64_t j = 0;
+    int64_t stride = d->stride[0], first = row * stride + a - d->top, height = d->plane / d->width;
+    struct span s = { first < 0 ? (-first + stride - 1) / stride : 0,
+                      first < d->h ? (d->h - 1 - first) / stride + 1 : 0 };
 
-    for (; j + 4 <= n; j += 4)
-        qn__store_4(qn__load_4(from + j), to + j);
-    if (n >= 4 && j < n)
+    s.end = s.end < height ? s.end : height;
+    return s;
+}
+
+/* Rows of n floats: fours, the last of which may overlap the one before. */
+static void copy_short_rows(int64_t rows, int64_t n, const float *from, int64_t from_ld, float *to,
+                            int64_t to_ld)
+{
+    for (int64_t i = 0; i < rows; i++, from += from_ld, to += to_ld) {
+        if (n < 4) {
+            for (int64_t j = 0; j < n; j++)
+                to[j] = from[j];
+            continue;
+        }
+        for (int64_t j = 0; j + 4 < n; j += 4)
+            qn__store_4(qn__load_4(from + j), to + j);
         qn__store_4(qn__load_4(from + n - 4), to + n - 4);
-    for (; n < 4 && j < n; j++)
-        to[j] = from[j];
+    }
 }
 
-static ASSAY__INLINE void copy_second(int64_t n, const float *from, float *to)
+/* Of every stride[0]-th row every stride[1]-th float. */
+static void copy_strided_rows(int64_t rows, int64_t n, const float *from, const int64_t stride[2],
+                              int64_t from_ld, float *to, int64_t to_ld)
 {
-    int64_t j = 0;
+    for (int64_t i = 0; i < rows; i++, from += stride[0] * from_ld, to += to_ld) {
+        int64_t j = 0;
 
-    for (; j + 4 <= n; j += 4)
-        qn__store_4(qn__load_second(from + 2 * j), to + j);
-    for (; j < n; j++)
-        to[j] = from[2 * j];
-}
-
-static ASSAY__INLINE void copy_strided(int64_t n, const float *from, int64_t stride, float *to)
-{
-    for (int64_t j = 0; j < n; j++)
-        to[j] = from[j * stride];
+        for (; stride[1] == 2 && j + 4 <= n; j += 4)
+            qn__store_4(qn__load_second(from + 2 * j), to + j);
+        for (; j < n; j++)
+            to[j] = from[j * stride[1]];
+    }
 }
 
 /* Of `left` vectors beside each other so many at once: four are two and two, since one alone waits
@@ -282,6 +305,16 @@ static void set_offsets(const struct qn_direct *d, int64_t *offset)
 
 /* ---- forward --------------------------------------------------------------------------------- */
 
+/* The next image lies behind this one, mostly. Eight of the channels made fetch their share of it.
+ */
+static void set_next(const struct qn_direct *d, const float *x, int64_t channel, struct product *g)
+{
+    int64_t all = d->channels * d->h * d->w, share = all * MR / round_up(d->out, MR);
+
+    g->next = x + all + channel / MR * share;
+    g->next_floats = share;
+}
+
 void qn__direct_run(const struct qn_direct *d, const float *packed, const float *x, bool add,
                     float *y, void *scratch)
 {
@@ -300,6 +333,7 @@ void qn__direct_run(const struct qn_direct *d, const float *packed, const float 
         for (int64_t m = 0; m < d->out; m += MR) {
             float *to = y + (m * d->out_h + row) * d->out_w;
 
+            set_next(d, x, m, &g);
             if (whole && d->out - m >= MR) {
                 d->kernels->rows(&g, packed + m * d->k, s.x, to);
                 continue;
@@ -325,6 +359,7 @@ void qn__direct_pieces(const struct qn_direct *d, const float *packed, const flo
         g.ld = p.ld = round_up(g.n, WIDEST);
         d->kernels->load(d, x, row, s.x);
         for (; p.channel < d->out; p.channel += MR) {
+            set_next(d, x, p.channel, &g);
             p.channels = d->out - p.channel < MR ? d->out - p.channel : MR;
             d->kernels->rows(&g, packed + p.channel * d->k, s.x, s.y);
             body(ctx, &p);
@@ -385,6 +420,8 @@ void qn__direct_weights(const struct qn_direct *d, const float *x, const float *
         g.line = d->width;
         d->kernels->load(d, x, row, s.x);
         turn_dy(d, dy + row * d->out_w, rows * d->out_w, s.y);
+        g.next_floats = d->channels * d->h * d->w;
+        g.next = x + g.next_floats;
         d->kernels->taps(&g, s.x, s.y, sums);
     }
 }

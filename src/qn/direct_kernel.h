@@ -15,46 +15,47 @@ typedef float KERNEL(vec) __attribute__((vector_size(4 * LANES), aligned(4), may
 
 /* ---- the block ------------------------------------------------------------------------------- */
 
-TARGET static ASSAY__INLINE void KERNEL(copy)(int64_t n, const float *from, float *to)
+/* Rows of n floats. */
+TARGET static void KERNEL(copy_rows)(int64_t rows, int64_t n, const float *from, int64_t from_ld,
+                                     float *to, int64_t to_ld)
 {
-    int64_t j = 0;
-
     if (n < LANES) {
-        copy_short(n, from, to);
+        copy_short_rows(rows, n, from, from_ld, to, to_ld);
         return;
     }
-    for (; j + LANES <= n; j += LANES)
-        *(KERNEL(vec) *)(void *)(to + j) = *(const KERNEL(vec) *)(const void *)(from + j);
-    if (j < n) /* once more, what is there already */
+    for (int64_t i = 0; i < rows; i++, from += from_ld, to += to_ld) {
+        for (int64_t j = 0; j + LANES < n; j += LANES)
+            *(KERNEL(vec) *)(void *)(to + j) = *(const KERNEL(vec) *)(const void *)(from + j);
         *(KERNEL(vec) *)(void *)(to + n - LANES) =
             *(const KERNEL(vec) *)(const void *)(from + n - LANES);
+    }
 }
 
 /* Copy b of all channels. What is outside stays. */
-TARGET static void KERNEL(load_columns)(const struct qn_direct *d, const float *x, int64_t row,
-                                        int64_t b, float *to)
+static void KERNEL(load_columns)(const struct qn_direct *d, const float *x, int64_t row, int64_t b,
+                                 float *to)
 {
-    int64_t at = d->apart ? b * d->dilation[1] : b, height = d->plane / d->width;
+    int64_t at = d->apart ? b * d->dilation[1] : b, stride = d->stride[1];
     struct span s = columns(d, at);
 
     s.end = s.end < d->width ? s.end : d->width;
-    for (int64_t c = 0; c < d->channels; c++)
-        for (int64_t a = 0; a < d->copies[0]; a++)
-            for (int64_t i = 0; i < height; i++) {
-                int64_t from = (row + i) * d->stride[0] + a - d->top;
-                const float *v = x + (c * d->h + from) * d->w + at - d->left;
-                float *line = to + plane_at(d, c, a, b) + i * d->width + s.begin;
+    for (int64_t a = 0; a < d->copies[0]; a++) {
+        struct span r = block_rows(d, row, a);
+        int64_t first = (row + r.begin) * d->stride[0] + a - d->top;
+        const float *from = x + first * d->w + s.begin * stride + at - d->left;
+        float *line = to + plane_at(d, 0, a, b) + r.begin * d->width + s.begin;
 
-                v += s.begin * d->stride[1];
-                if (from < 0 || from >= d->h)
-                    continue;
-                if (d->stride[1] == 1)
-                    KERNEL(copy)(s.end - s.begin, v, line);
-                else if (d->stride[1] == 2)
-                    copy_second(s.end - s.begin, v, line);
-                else
-                    copy_strided(s.end - s.begin, v, d->stride[1], line);
-            }
+        for (int64_t c = 0; c < d->channels && r.begin < r.end; c++) {
+            if (stride == 1)
+                KERNEL(copy_rows)
+                (r.end - r.begin, s.end - s.begin, from, d->stride[0] * d->w, line, d->width);
+            else
+                copy_strided_rows(r.end - r.begin, s.end - s.begin, from, d->stride, d->w, line,
+                                  d->width);
+            from += d->h * d->w;
+            line += plane_at(d, 1, 0, 0);
+        }
+    }
 }
 
 /* Rows of the padded image that output rows from `row` on read; 0 outside, and behind the end. */
@@ -69,17 +70,19 @@ static void KERNEL(load)(const struct qn_direct *d, const float *x, int64_t row,
 TARGET static void KERNEL(store)(const struct qn_direct *d, const float *from, int64_t ld,
                                  int64_t channels, int64_t rows, bool add, float *y)
 {
-    for (int64_t o = 0; o < channels; o++)
-        for (int64_t i = 0; i < rows; i++) {
-            const float *restrict v = from + o * ld + i * d->width;
-            float *restrict to = y + (o * d->out_h + i) * d->out_w;
-
-            if (add)
-                for (int64_t j = 0; j < d->out_w; j++)
-                    to[j] += v[j];
-            else
-                KERNEL(copy)(d->out_w, v, to);
+    for (int64_t o = 0; o < channels; o++, from += ld, y += d->out_h * d->out_w) {
+        if (!add) {
+            KERNEL(copy_rows)(rows, d->out_w, from, d->width, y, d->out_w);
+            continue;
         }
+        for (int64_t i = 0; i < rows; i++) {
+            const float *restrict v = from + i * d->width;
+            float *restrict line = y + i * d->out_w;
+
+            for (int64_t j = 0; j < d->out_w; j++)
+                line[j] += v[j];
+        }
+    }
 }
 
 /* ---- forward --------------------------------------------------------------------------------- */
@@ -132,6 +135,7 @@ static void KERNEL(rows)(const struct product *g, const float *w, const float *x
 {
     for (int64_t p = 0, nv; p < g->n; p += nv * LANES) {
         nv = at_once((g->n - p + LANES - 1) / LANES);
+        fetch(g, p, p + nv * LANES, g->n);
         for (int m = 0; m < MR; m += ROWS)
             (nv == 3   ? KERNEL(tile_3)
              : nv == 2 ? KERNEL(tile_2)
@@ -193,13 +197,15 @@ TARGET static void KERNEL(sums_3)(const struct product *g, const int64_t *offset
 /* All taps and all o of a block. */
 static void KERNEL(taps)(const struct product *g, const float *x, const float *dy, float *sums)
 {
-    for (int64_t k = 0; k < g->k; k += ROWS)
+    for (int64_t k = 0; k < g->k; k += ROWS) {
+        fetch(g, k, k + ROWS, g->k);
         for (int64_t o = 0, nv; o < g->ld; o += nv * LANES) {
             nv = at_once((g->ld - o) / LANES);
             (nv == 3   ? KERNEL(sums_3)
              : nv == 2 ? KERNEL(sums_2)
                        : KERNEL(sums_1))(g, g->offset + k, x, dy + o, sums + k * g->ld + o);
         }
+    }
 }
 
 #undef KERNEL
