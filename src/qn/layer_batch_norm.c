@@ -11,6 +11,10 @@
  *
  * the last as a dy + b x + c with constants of the channel. With running moments they are no
  * functions of x: dx = gamma / sd dy.
+ *
+ * Sums are made image by image, as they lie in memory, in a number of parts that depends on sizes
+ * alone. A part has sums of squares about its own mean, and those of all are put together by Chan,
+ * Golub and LeVeque's formula.
  */
 #include "base/clones.h"
 #include "qn/layer.h"
@@ -62,25 +66,59 @@ static size_t saved_bytes(const struct qn_layer *l, const struct qn_shape *const
 struct norm {
     const struct qn_layer *l;
     const struct qn_call *c;
-    int64_t channels, area;
+    int64_t channels, area, parts;
+    double *first, *second; /* sums [parts][channels], in the shared block */
+    float *constants[3];    /* [channels], in the shared block */
 };
 
-/* Behind fully connected layers neighbours in memory are channels: then so many go side by side. */
-enum { SIDE = 64 };
+/* Parts of at least so many values, that stay in a second-level cache. */
+enum { PART = 1 << 16, MAX_PARTS = 64 };
 
-static int64_t side_by_side(const struct norm *b, int64_t left)
+static int64_t parts_of(int64_t n, int64_t size)
 {
-    return b->area > 1 ? 1 : left < SIDE ? left : SIDE;
+    int64_t parts = n * size / PART;
+
+    parts = parts > MAX_PARTS ? MAX_PARTS : parts;
+    parts = parts > n ? n : parts;
+    return parts < 1 ? 1 : parts;
 }
 
-static ASSAY__INLINE int64_t plane(const struct norm *b, int64_t i, int64_t channel)
+static size_t shared_bytes(const struct qn_layer *l, const struct qn_shape *const *in, int64_t n)
 {
-    return (i * b->channels + channel) * b->area;
+    (void)l;
+    return (size_t)in[0]->c *
+           ((size_t)parts_of(n, qn__size(in[0])) * 2 * sizeof(double) + 3 * sizeof(float));
 }
 
-static struct qn__rows rows_of(const struct norm *b)
+static struct norm norm_of(const struct qn_layer *l, const struct qn_call *c)
 {
-    return (struct qn__rows){ b->c->n, b->area, b->channels * b->area };
+    struct norm b = { .l = l, .c = c, .channels = c->in[0]->c, .first = c->shared };
+
+    b.area = c->in[0]->h * c->in[0]->w;
+    b.parts = parts_of(c->n, qn__size(c->in[0]));
+    b.second = b.first + b.parts * b.channels;
+    b.constants[0] = (float *)(void *)(b.second + b.parts * b.channels);
+    b.constants[1] = b.constants[0] + b.channels;
+    b.constants[2] = b.constants[1] + b.channels;
+    return b;
+}
+
+/* Where the values of an image begin. */
+static int64_t image_at(const struct norm *b, int64_t i)
+{
+    return i * b->channels * b->area;
+}
+
+/* The first image of a part. */
+static int64_t part_at(const struct norm *b, int64_t part)
+{
+    return b->c->n * part / b->parts;
+}
+
+/* With one value per channel, behind fully connected layers, channels go side by side. */
+static bool is_flat(const struct norm *b)
+{
+    return b->area == 1;
 }
 
 /* ---- forward --------------------------------------------------------------------------------- */
@@ -113,97 +151,113 @@ ASSAY__CLONES static void norm_squares_each(int64_t n, const float *restrict x,
         sum[j] += ((double)x[j] - mean[j]) * ((double)x[j] - mean[j]);
 }
 
-/* Means of n channels, and their sums of squares about those. */
-static void sums(const struct norm *b, int64_t first, int64_t n, double *mean, double *squares)
+static void add_image(const struct norm *b, const float *x, double *sum)
 {
-    const struct qn_call *c = b->c;
-    const float *x = c->x[0] + plane(b, 0, first);
-    struct qn__rows rows = rows_of(b);
-    double values = (double)(c->n * b->area);
-
-    if (b->area > 1) {
-        *mean = qn__sum_rows(&rows, x) / values;
-        *squares = qn__squares_rows(&rows, x, *mean);
+    if (is_flat(b)) {
+        norm_add_each(b->channels, x, sum);
         return;
     }
-    memset(mean, 0, (size_t)n * sizeof *mean);
-    memset(squares, 0, (size_t)n * sizeof *squares);
-    for (int64_t i = 0; i < c->n; i++)
-        norm_add_each(n, x + i * b->channels, mean);
-    for (int64_t k = 0; k < n; k++)
-        mean[k] /= values;
-    for (int64_t i = 0; i < c->n; i++)
-        norm_squares_each(n, x + i * b->channels, mean, squares);
+    for (int64_t k = 0; k < b->channels; k++)
+        sum[k] += qn__sum(b->area, x + k * b->area);
 }
 
-static void batch_moments(const struct norm *b, int64_t first, int64_t n, struct moments *out)
+static void add_squares(const struct norm *b, const float *x, const double *mean, double *sum)
 {
-    const struct qn_attrs *a = &b->l->attrs;
-    double values = (double)(b->c->n * b->area), mean[SIDE], squares[SIDE];
-
-    sums(b, first, n, mean, squares);
-    for (int64_t k = 0; k < n; k++) {
-        float *to[2] = { b->c->state[MEAN] + first + k, b->c->state[VARIANCE] + first + k };
-
-        *to[0] = (float)((1 - a->momentum) * (double)*to[0] + a->momentum * mean[k]);
-        if (values > 1)
-            *to[1] = (float)((1 - a->momentum) * (double)*to[1] +
-                             a->momentum * squares[k] / (values - 1));
-        out[k] = (struct moments){ mean[k], 1 / sqrt(squares[k] / values + a->eps) };
+    if (is_flat(b)) {
+        norm_squares_each(b->channels, x, mean, sum);
+        return;
     }
+    for (int64_t k = 0; k < b->channels; k++)
+        sum[k] += qn__squares(b->area, x + k * b->area, mean[k]);
 }
 
-static void running_moments(const struct norm *b, int64_t first, int64_t n, struct moments *out)
-{
-    for (int64_t k = 0; k < n; k++) {
-        double variance = (double)b->c->v[VARIANCE][first + k];
-
-        out[k] = (struct moments){ (double)b->c->v[MEAN][first + k],
-                                   1 / sqrt(variance + b->l->attrs.eps) };
-    }
-}
-
-static void forward_some(const struct norm *b, int64_t first, int64_t n)
-{
-    const struct qn_call *c = b->c;
-    struct moments m[SIDE] = { { 0 } };
-    float gain[SIDE], offset[SIDE];
-
-    (c->pass->train ? batch_moments : running_moments)(b, first, n, m);
-    for (int64_t k = 0; k < n; k++) {
-        double factor = (double)c->v[GAMMA][first + k] * m[k].inverse;
-
-        gain[k] = (float)factor;
-        offset[k] = (float)((double)c->v[SHIFT][first + k] - m[k].mean * factor);
-    }
-    if (c->saved)
-        memcpy((struct moments *)c->saved + first, m, (size_t)n * sizeof *m);
-    for (int64_t i = 0; i < c->n; i++) {
-        int64_t at = plane(b, i, first);
-
-        if (b->area > 1)
-            norm_scale(b->area, c->x[0] + at, *gain, *offset, c->y + at);
-        else
-            norm_scale_each(n, c->x[0] + at, gain, offset, c->y + at);
-    }
-}
-
-static void forward_channels(void *ctx, int slot, int64_t begin, int64_t end)
+/* Means, and sums of squares about them. */
+static void sum_parts(void *ctx, int slot, int64_t begin, int64_t end)
 {
     const struct norm *b = ctx;
+    const float *x = b->c->x[0];
+    size_t bytes = (size_t)b->channels * sizeof(double);
 
     (void)slot;
-    for (int64_t k = begin, n; k < end; k += n) {
-        n = side_by_side(b, end - k);
-        forward_some(b, k, n);
+    for (int64_t p = begin; p < end; p++) {
+        double *mean = b->first + p * b->channels, *squares = b->second + p * b->channels;
+        int64_t from = part_at(b, p), to = part_at(b, p + 1);
+
+        memset(mean, 0, bytes);
+        memset(squares, 0, bytes);
+        for (int64_t i = from; i < to; i++)
+            add_image(b, x + image_at(b, i), mean);
+        for (int64_t k = 0; k < b->channels; k++)
+            mean[k] /= (double)((to - from) * b->area);
+        for (int64_t i = from; i < to; i++)
+            add_squares(b, x + image_at(b, i), mean, squares);
+    }
+}
+
+static struct moments batch_moments(const struct norm *b, int64_t channel)
+{
+    const struct qn_attrs *a = &b->l->attrs;
+    double n = (double)(b->c->n * b->area), mean = 0, squares = 0;
+    float *running[2] = { b->c->state[MEAN] + channel, b->c->state[VARIANCE] + channel };
+
+    for (int64_t p = 0; p < b->parts; p++)
+        mean += b->first[p * b->channels + channel] *
+                (double)((part_at(b, p + 1) - part_at(b, p)) * b->area);
+    mean /= n;
+    for (int64_t p = 0; p < b->parts; p++) {
+        double off = b->first[p * b->channels + channel] - mean;
+
+        squares += b->second[p * b->channels + channel] +
+                   off * off * (double)((part_at(b, p + 1) - part_at(b, p)) * b->area);
+    }
+    *running[0] = (float)((1 - a->momentum) * (double)*running[0] + a->momentum * mean);
+    if (n > 1)
+        *running[1] =
+            (float)((1 - a->momentum) * (double)*running[1] + a->momentum * squares / (n - 1));
+    return (struct moments){ mean, 1 / sqrt(squares / n + a->eps) };
+}
+
+static struct moments running_moments(const struct norm *b, int64_t channel)
+{
+    double variance = (double)b->c->v[VARIANCE][channel];
+
+    return (struct moments){ (double)b->c->v[MEAN][channel], 1 / sqrt(variance + b->l->attrs.eps) };
+}
+
+static void scale_images(void *ctx, int slot, int64_t begin, int64_t end)
+{
+    const struct norm *b = ctx;
+    float *const *k = b->constants;
+
+    (void)slot;
+    for (int64_t i = begin; i < end; i++) {
+        const float *x = b->c->x[0] + image_at(b, i);
+        float *y = b->c->y + image_at(b, i);
+
+        if (is_flat(b))
+            norm_scale_each(b->channels, x, k[0], k[1], y);
+        else
+            for (int64_t j = 0; j < b->channels; j++)
+                norm_scale(b->area, x + j * b->area, k[0][j], k[1][j], y + j * b->area);
     }
 }
 
 static void forward(const struct qn_layer *l, const struct qn_call *c)
 {
-    struct norm b = { l, c, c->in[0]->c, c->in[0]->h * c->in[0]->w };
+    struct norm b = norm_of(l, c);
 
-    qn_pool_run(c->pool, b.channels, qn__grain(c->n * b.area), forward_channels, &b);
+    if (c->pass->train)
+        qn_pool_run(c->pool, b.parts, 1, sum_parts, &b);
+    for (int64_t k = 0; k < b.channels; k++) {
+        struct moments m = c->pass->train ? batch_moments(&b, k) : running_moments(&b, k);
+        double gain = (double)c->v[GAMMA][k] * m.inverse;
+
+        b.constants[0][k] = (float)gain;
+        b.constants[1][k] = (float)((double)c->v[SHIFT][k] - m.mean * gain);
+        if (c->saved)
+            ((struct moments *)c->saved)[k] = m;
+    }
+    qn_pool_run(c->pool, c->n, qn__grain(qn__size(c->in[0])), scale_images, &b);
 }
 
 /* ---- backward -------------------------------------------------------------------------------- */
@@ -220,111 +274,115 @@ ASSAY__CLONES static void norm_back(int64_t n, const float *restrict dy, const f
             dx[j] = a * dy[j] + b * x[j] + c;
 }
 
-/* Constants of n channels. */
-struct slopes {
-    float a[SIDE], b[SIDE], c[SIDE];
-};
-
 ASSAY__CLONES static void norm_back_each(int64_t n, const float *restrict dy,
-                                         const float *restrict x, const struct slopes *s, bool add,
+                                         const float *restrict x, float *const *k, bool add,
                                          float *restrict dx)
 {
+    const float *restrict a = k[0], *restrict b = k[1], *restrict c = k[2];
+
     if (add)
         for (int64_t j = 0; j < n; j++)
-            dx[j] += s->a[j] * dy[j] + s->b[j] * x[j] + s->c[j];
+            dx[j] += a[j] * dy[j] + b[j] * x[j] + c[j];
     else
         for (int64_t j = 0; j < n; j++)
-            dx[j] = s->a[j] * dy[j] + s->b[j] * x[j] + s->c[j];
+            dx[j] = a[j] * dy[j] + b[j] * x[j] + c[j];
 }
 
 ASSAY__CLONES static void norm_products_each(int64_t n, const float *restrict x,
-                                             const double *restrict mean, const float *restrict dy,
-                                             double *restrict sum)
+                                             const struct moments *restrict m,
+                                             const float *restrict dy, double *restrict sum)
 {
     for (int64_t j = 0; j < n; j++)
-        sum[j] += ((double)x[j] - mean[j]) * (double)dy[j];
+        sum[j] += ((double)x[j] - m[j].mean) * (double)dy[j];
 }
 
 /* Sums of dy, and of (x - mean) dy. */
-static void back_sums(const struct norm *b, int64_t first, int64_t n, const struct moments *m,
-                      double *sum, double *product)
-{
-    const struct qn_call *c = b->c;
-    int64_t at = plane(b, 0, first);
-    struct qn__rows rows = rows_of(b);
-    double mean[SIDE];
-
-    if (b->area > 1) {
-        *product = qn__dot_rows(&rows, c->x[0] + at, (float)m->mean, c->dy + at, sum);
-        *product += ((double)(float)m->mean - m->mean) * *sum;
-        return;
-    }
-    memset(sum, 0, (size_t)n * sizeof *sum);
-    memset(product, 0, (size_t)n * sizeof *product);
-    for (int64_t k = 0; k < n; k++)
-        mean[k] = m[k].mean;
-    for (int64_t i = 0; i < c->n; i++, at += b->channels) {
-        norm_add_each(n, c->dy + at, sum);
-        norm_products_each(n, c->x[0] + at, mean, c->dy + at, product);
-    }
-}
-
-static void backward_some(const struct norm *b, int64_t first, int64_t n)
-{
-    const struct qn_call *c = b->c;
-    const struct moments *m = (const struct moments *)c->saved + first;
-    double values = (double)(c->n * b->area), sum[SIDE], product[SIDE];
-    struct slopes s;
-
-    back_sums(b, first, n, m, sum, product);
-    for (int64_t k = 0; k < n; k++) {
-        double gain = (double)c->v[GAMMA][first + k] * m[k].inverse;
-        double gamma = product[k] * m[k].inverse, slope = gain * m[k].inverse * gamma / values;
-
-        c->g[GAMMA][first + k] = (float)gamma;
-        c->g[SHIFT][first + k] = (float)sum[k];
-        s.a[k] = (float)gain;
-        s.b[k] = c->pass->train ? (float)-slope : 0;
-        s.c[k] = c->pass->train ? (float)(slope * m[k].mean - gain * sum[k] / values) : 0;
-    }
-    for (int64_t i = 0; c->dx[0] && i < c->n; i++) {
-        int64_t at = plane(b, i, first);
-
-        if (b->area > 1)
-            norm_back(b->area, c->dy + at, c->x[0] + at, *s.a, *s.b, *s.c, c->add[0],
-                      c->dx[0] + at);
-        else
-            norm_back_each(n, c->dy + at, c->x[0] + at, &s, c->add[0], c->dx[0] + at);
-    }
-}
-
-static void backward_channels(void *ctx, int slot, int64_t begin, int64_t end)
+static void back_parts(void *ctx, int slot, int64_t begin, int64_t end)
 {
     const struct norm *b = ctx;
+    const struct moments *m = b->c->saved;
+    size_t bytes = (size_t)b->channels * sizeof(double);
 
     (void)slot;
-    for (int64_t k = begin, n; k < end; k += n) {
-        n = side_by_side(b, end - k);
-        backward_some(b, k, n);
+    for (int64_t p = begin; p < end; p++) {
+        double *sum = b->first + p * b->channels, *product = b->second + p * b->channels;
+
+        memset(sum, 0, bytes);
+        memset(product, 0, bytes);
+        for (int64_t i = part_at(b, p); i < part_at(b, p + 1); i++) {
+            const float *x = b->c->x[0] + image_at(b, i), *dy = b->c->dy + image_at(b, i);
+
+            if (is_flat(b)) {
+                norm_add_each(b->channels, dy, sum);
+                norm_products_each(b->channels, x, m, dy, product);
+                continue;
+            }
+            for (int64_t k = 0; k < b->channels; k++, x += b->area, dy += b->area) {
+                double some, mean = m[k].mean;
+
+                product[k] += qn__dot_sum(b->area, x, (float)mean, dy, &some);
+                product[k] += ((double)(float)mean - mean) * some;
+                sum[k] += some;
+            }
+        }
+    }
+}
+
+static void back_images(void *ctx, int slot, int64_t begin, int64_t end)
+{
+    const struct norm *b = ctx;
+    float *const *k = b->constants;
+    bool add = b->c->add[0];
+
+    (void)slot;
+    for (int64_t i = begin; i < end; i++) {
+        const float *x = b->c->x[0] + image_at(b, i), *dy = b->c->dy + image_at(b, i);
+        float *dx = b->c->dx[0] + image_at(b, i);
+
+        if (is_flat(b))
+            norm_back_each(b->channels, dy, x, k, add, dx);
+        else
+            for (int64_t j = 0, at = 0; j < b->channels; j++, at += b->area)
+                norm_back(b->area, dy + at, x + at, k[0][j], k[1][j], k[2][j], add, dx + at);
     }
 }
 
 static void backward(const struct qn_layer *l, const struct qn_call *c)
 {
-    struct norm b = { l, c, c->in[0]->c, c->in[0]->h * c->in[0]->w };
+    struct norm b = norm_of(l, c);
+    const struct moments *m = c->saved;
+    double n = (double)(c->n * b.area);
 
-    qn_pool_run(c->pool, b.channels, qn__grain(c->n * b.area), backward_channels, &b);
+    qn_pool_run(c->pool, b.parts, 1, back_parts, &b);
+    for (int64_t k = 0; k < b.channels; k++) {
+        double sum = 0, product = 0, gain = (double)c->v[GAMMA][k] * m[k].inverse, slope;
+
+        for (int64_t p = 0; p < b.parts; p++) {
+            sum += b.first[p * b.channels + k];
+            product += b.second[p * b.channels + k];
+        }
+        product *= m[k].inverse;
+        slope = gain * m[k].inverse * product / n;
+        c->g[GAMMA][k] = (float)product;
+        c->g[SHIFT][k] = (float)sum;
+        b.constants[0][k] = (float)gain;
+        b.constants[1][k] = c->pass->train ? (float)-slope : 0;
+        b.constants[2][k] = c->pass->train ? (float)(slope * m[k].mean - gain * sum / n) : 0;
+    }
+    if (c->dx[0])
+        qn_pool_run(c->pool, c->n, qn__grain(qn__size(c->in[0])), back_images, &b);
 }
 
 const struct qn_layer_type qn_layer_batch_norm = {
     .name = "batch_norm",
     .min_in = 1,
     .max_in = 1,
-    .flags = QN_NEEDS_X,
+    .flags = QN_NEEDS_X | QN_SHARES_AHEAD,
     .attrs = attrs,
     .shape = shape,
     .params = params,
     .saved_bytes = saved_bytes,
+    .shared_bytes = shared_bytes,
     .forward = forward,
     .backward = backward,
 };

@@ -485,9 +485,11 @@ static void bias_channels(void *ctx, int slot, int64_t begin, int64_t end)
 
     (void)slot;
     for (int64_t o = begin; o < end; o++) {
-        struct qn__rows rows = { g->c->n, g->area, g->out_size };
+        double sum = 0;
 
-        g->c->g[BIAS][o] = (float)qn__sum_rows(&rows, g->c->dy + o * g->area);
+        for (int64_t i = 0; i < g->c->n; i++)
+            sum += qn__sum(g->area, g->c->dy + i * g->out_size + o * g->area);
+        g->c->g[BIAS][o] = (float)sum;
     }
 }
 

@@ -4,7 +4,7 @@
 
 #include "base/clones.h"
 
-#include <string.h>
+#include <stddef.h>
 
 /* Eight vectors of four: those that go into the double together. */
 enum { WIDTH = 4, VECTORS = 8, LANES = VECTORS * WIDTH, STRETCH = 16 * LANES };
@@ -57,75 +57,62 @@ static ASSAY__INLINE void add_row(enum what what, int64_t n, const float *x, flo
         rest[j] += term_1(what, x[i], about, y + i);
 }
 
-/* The lanes are floats, and go into the double after sixteen values each: what that loses is below
- * the rounding of the values themselves. */
+/* The lanes are floats, and go into the double after sixteen values each, added up two by two: what
+ * that loses is below the rounding of the values themselves. */
 static ASSAY__INLINE double fold(const vec *acc, const float *rest)
 {
-    vec last;
-    double s[WIDTH] = { 0 };
+    vec a = (acc[0] + acc[1]) + (acc[2] + acc[3]), b = (acc[4] + acc[5]) + (acc[6] + acc[7]);
 
-    memcpy(&last, rest, sizeof last);
-    for (int v = 0; v < VECTORS; v++)
-        for (int l = 0; l < WIDTH; l++)
-            s[l] += (double)acc[v][l];
-    for (int l = 0; l < WIDTH; l++)
-        s[l] += (double)last[l];
-    return (s[0] + s[1]) + (s[2] + s[3]);
+    a = (a + b) + load(rest);
+    return ((double)a[0] + (double)a[1]) + ((double)a[2] + (double)a[3]);
 }
 
-/* Rows, or a part of a long one, of one stretch. */
-static ASSAY__INLINE double stretch(enum what what, int64_t rows, int64_t n, int64_t step,
-                                    const float *x, float about, const float *y)
+static ASSAY__INLINE double stretch(enum what what, int64_t n, const float *x, float about,
+                                    const float *y)
 {
     vec acc[VECTORS] = { { 0 } };
     float rest[WIDTH] = { 0 };
 
-    for (int64_t i = 0; i < rows; i++)
-        add_row(what, n, x + i * step, about, y + i * step, acc, rest);
+    add_row(what, n, x, about, y, acc, rest);
     return fold(acc, rest);
 }
 
-static ASSAY__INLINE double add_up(enum what what, const struct qn__rows *r, const float *x,
-                                   float about, const float *y, double *sum_y)
+static ASSAY__INLINE double add_up(enum what what, int64_t n, const float *x, float about,
+                                   const float *y, double *sum_y)
 {
-    int64_t each = STRETCH / (r->n + LANES - 1), n = r->n < STRETCH ? r->n : STRETCH;
     double s = 0, other = 0;
 
-    each = each < 1 ? 1 : each;
-    for (int64_t i = 0; i < r->rows; i += each)
-        for (int64_t j = 0; j < r->n; j += n) {
-            int64_t some = r->rows - i < each ? r->rows - i : each, at = i * r->step + j;
-            int64_t part = r->n - j < n ? r->n - j : n;
+    for (int64_t at = 0; at < n; at += STRETCH) {
+        int64_t some = n - at < STRETCH ? n - at : STRETCH;
 
-            s += stretch(what, some, part, r->step, x + at, about, y + at);
-            if (sum_y)
-                other += stretch(VALUES, some, part, r->step, y + at, 0, y + at);
-        }
+        s += stretch(what, some, x + at, about, y + at);
+        if (sum_y)
+            other += stretch(VALUES, some, y + at, 0, y + at);
+    }
     if (sum_y)
         *sum_y = other;
     return s;
 }
 
-ASSAY__CLONES static double sums_values(const struct qn__rows *r, const float *x)
+ASSAY__CLONES static double sums_values(int64_t n, const float *x)
 {
-    return add_up(VALUES, r, x, 0, x, NULL);
+    return add_up(VALUES, n, x, 0, x, NULL);
 }
 
-ASSAY__CLONES static double sums_products(const struct qn__rows *r, const float *x, float about,
-                                          const float *y)
+ASSAY__CLONES static double sums_products(int64_t n, const float *x, float about, const float *y)
 {
-    return add_up(PRODUCTS, r, x, about, y, NULL);
+    return add_up(PRODUCTS, n, x, about, y, NULL);
 }
 
-ASSAY__CLONES static double sums_both(const struct qn__rows *r, const float *x, float about,
-                                      const float *y, double *sum_y)
+ASSAY__CLONES static double sums_both(int64_t n, const float *x, float about, const float *y,
+                                      double *sum_y)
 {
-    return add_up(PRODUCTS, r, x, about, y, sum_y);
+    return add_up(PRODUCTS, n, x, about, y, sum_y);
 }
 
-ASSAY__CLONES static double sums_squares(const struct qn__rows *r, const float *x, float mean)
+ASSAY__CLONES static double sums_squares(int64_t n, const float *x, float mean)
 {
-    return add_up(SQUARES, r, x, mean, x, NULL);
+    return add_up(SQUARES, n, x, mean, x, NULL);
 }
 
 ASSAY__CLONES static void sums_add(int64_t n, const float *restrict from, float *restrict to)
@@ -141,34 +128,25 @@ void qn__add(int64_t n, const float *restrict from, float *restrict to)
 
 double qn__sum(int64_t n, const float *x)
 {
-    struct qn__rows r = { 1, n, 0 };
-
-    return sums_values(&r, x);
-}
-
-double qn__sum_rows(const struct qn__rows *r, const float *x)
-{
-    return sums_values(r, x);
+    return sums_values(n, x);
 }
 
 double qn__dot(int64_t n, const float *x, float about, const float *y)
 {
-    struct qn__rows r = { 1, n, 0 };
-
-    return sums_products(&r, x, about, y);
+    return sums_products(n, x, about, y);
 }
 
-double qn__dot_rows(const struct qn__rows *r, const float *x, float about, const float *y,
-                    double *sum_y)
+double qn__dot_sum(int64_t n, const float *x, float about, const float *y, double *sum_y)
 {
-    return sums_both(r, x, about, y, sum_y);
+    return sums_both(n, x, about, y, sum_y);
 }
 
-double qn__squares_rows(const struct qn__rows *r, const float *x, double mean)
+double qn__squares(int64_t n, const float *x, double mean)
 {
     float m = (float)mean;
-    double n = (double)(r->rows * r->n), off = (double)m - mean;
+    double off = (double)m - mean;
 
-    /* of squares about m instead of the mean: (x - mean)^2 differs by terms whose sum is this */
-    return sums_squares(r, x, m) - n * off * off;
+    /* of squares about m instead of the mean: summed over all values (x - mean)^2 differs by this
+     */
+    return sums_squares(n, x, m) - (double)n * off * off;
 }

@@ -6,20 +6,13 @@
 
 #include <stdint.h>
 
-/* Rows of n values each, step apart: those of a channel in all images. */
-struct qn__rows {
-    int64_t rows, n, step;
-};
-
 double qn__sum(int64_t n, const float *x);
-double qn__sum_rows(const struct qn__rows *r, const float *x);
 /* Sum of (x - about) y. */
 double qn__dot(int64_t n, const float *x, float about, const float *y);
 /* The same; *sum_y: sum of y. */
-double qn__dot_rows(const struct qn__rows *r, const float *x, float about, const float *y,
-                    double *sum_y);
-/* Sum of (x - mean)^2, where mean is that of all x. */
-double qn__squares_rows(const struct qn__rows *r, const float *x, double mean);
+double qn__dot_sum(int64_t n, const float *x, float about, const float *y, double *sum_y);
+/* Sum of (x - mean)^2, about a mean of more values than those. */
+double qn__squares(int64_t n, const float *x, double mean);
 /* to += from, value by value. */
 void qn__add(int64_t n, const float *restrict from, float *restrict to);
 
