@@ -246,9 +246,9 @@ size_t qn__direct_sums_floats(const struct qn_direct *d)
     return (size_t)(round_up(d->k, MR) * round_up(d->out, WIDEST));
 }
 
-int64_t qn__direct_sum_at(const struct qn_direct *d, int64_t o, int64_t k)
+int64_t qn__direct_columns(const struct qn_direct *d)
 {
-    return k * round_up(d->out, WIDEST) + o;
+    return round_up(d->out, WIDEST) / WIDEST;
 }
 
 int64_t qn__direct_tiles(const struct qn_direct *d)
@@ -423,5 +423,40 @@ void qn__direct_weights(const struct qn_direct *d, const float *x, const float *
         g.next_floats = d->channels * d->h * d->w;
         g.next = x + g.next_floats;
         d->kernels->taps(&g, s.x, s.y, sums);
+    }
+}
+
+/* Up to sixteen rows of sums, ld apart, into t. */
+static void add_square(int64_t rows, const float *sums, int64_t n, int64_t step, int64_t ld,
+                       float t[WIDEST][WIDEST])
+{
+    for (int64_t i = 0; i < rows; i++, sums += ld)
+        for (int64_t j = 0; j < WIDEST; j += 4) {
+            qn__four s = qn__load_4(sums + j);
+
+            for (int64_t part = 1; part < n; part++)
+                s += qn__load_4(sums + part * step + j);
+            qn__store_4(s, &t[i][j]);
+        }
+}
+
+void qn__direct_add(const struct qn_direct *d, const float *sums, int64_t n, int64_t step,
+                    int64_t column, float *dw)
+{
+    int64_t ld = round_up(d->out, WIDEST), first = column * WIDEST;
+    int64_t some = d->out - first < WIDEST ? d->out - first : WIDEST;
+    float t[WIDEST][WIDEST];
+
+    for (int64_t k = 0; k < d->k; k += WIDEST) {
+        int64_t rows = d->k - k < WIDEST ? d->k - k : WIDEST, o = 0;
+        float *to = dw + first * d->k + k;
+
+        add_square(rows, sums + k * ld + first, n, step, ld, t);
+        for (; o + 4 <= some && rows == WIDEST; o += 4)
+            for (int64_t i = 0; i < WIDEST; i += 4)
+                turn_4(&t[i][o], WIDEST, to + o * d->k + i, d->k);
+        for (; o < some; o++)
+            for (int64_t i = 0; i < rows; i++)
+                to[o * d->k + i] = t[i][o];
     }
 }

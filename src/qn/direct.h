@@ -79,7 +79,10 @@ void qn__direct_pieces(const struct qn_direct *d, const float *packed, const flo
  * up to 16] */
 void qn__direct_weights(const struct qn_direct *d, const float *x, const float *dy, float *sums,
                         void *scratch);
-/* Where weight (o, k) is in sums. */
-int64_t qn__direct_sum_at(const struct qn_direct *d, int64_t o, int64_t k);
+/* dw [out, k] = n such sums, step floats apart, added up in their order; of sixteen output
+ * channels, column 0 .. qn__direct_columns()-1. */
+int64_t qn__direct_columns(const struct qn_direct *d);
+void qn__direct_add(const struct qn_direct *d, const float *sums, int64_t n, int64_t step,
+                    int64_t column, float *dw);
 
 #endif

@@ -457,26 +457,32 @@ static void backward_parts(void *ctx, int slot, int64_t begin, int64_t end)
     }
 }
 
-/* Output channels begin .. end-1 of the gradient, from all parts. Sums of direct.h lie the other
- * way round: neighbours in o are read together. */
-static void add_parts(void *ctx, int slot, int64_t begin, int64_t end)
+/* The gradient from all parts: values begin .. end-1, or as sums of direct.h have them, sixteen
+ * output channels of a group at a time. */
+static void add_values(void *ctx, int slot, int64_t begin, int64_t end)
 {
     const struct conv *g = ctx;
-    int64_t sums = g->part / g->groups;
     const float *parts = parts_at(g);
+    float *dw = g->c->g[W];
 
     (void)slot;
-    for (int64_t k = 0; k < g->k; k++)
-        for (int64_t o = begin; o < end; o++) {
-            int64_t at = o * g->k + k;
-            float sum = 0;
+    memcpy(dw + begin, parts + begin, (size_t)(end - begin) * sizeof *dw);
+    for (int64_t p = 1; p < g->parts; p++)
+        qn__add(end - begin, parts + p * g->part + begin, dw + begin);
+}
 
-            if (g->direct)
-                at = o / g->out * sums + qn__direct_sum_at(&g->ahead, o % g->out, k);
-            for (int64_t part = 0; part < g->parts; part++)
-                sum += parts[part * g->part + at];
-            g->c->g[W][o * g->k + k] = sum;
-        }
+static void add_sums(void *ctx, int slot, int64_t begin, int64_t end)
+{
+    const struct conv *g = ctx;
+    int64_t columns = qn__direct_columns(&g->ahead), sums = g->part / g->groups;
+
+    (void)slot;
+    for (int64_t i = begin; i < end; i++) {
+        int64_t group = i / columns;
+
+        qn__direct_add(&g->ahead, parts_at(g) + group * sums, g->parts, g->part, i % columns,
+                       g->c->g[W] + group * g->out * g->k);
+    }
 }
 
 static void bias_channels(void *ctx, int slot, int64_t begin, int64_t end)
@@ -501,7 +507,11 @@ static void backward(const struct qn_layer *l, const struct qn_call *c)
     if (c->dx[0] && g.direct)
         pack(&g, true);
     qn_pool_run(c->pool, g.parts, 1, backward_parts, &g);
-    qn_pool_run(c->pool, l->attrs.out, 16, add_parts, &g);
+    if (g.direct)
+        qn_pool_run(c->pool, g.groups * qn__direct_columns(&g.ahead), qn__grain(16 * g.k * g.parts),
+                    add_sums, &g);
+    else
+        qn_pool_run(c->pool, g.part, qn__grain(g.parts), add_values, &g);
     if (c->g[BIAS])
         qn_pool_run(c->pool, l->attrs.out, qn__grain(c->n * g.area), bias_channels, &g);
 }

@@ -62,16 +62,15 @@ static float *numbers(int64_t n, uint32_t stream)
 }
 
 struct arrays {
-    float *x, *w, *dy, *y, *packed, *sums;
+    float *x, *w, *dy, *y, *dw, *packed, *sums;
     void *scratch;
     double *want_y, *want_dw;
 };
 
 static void release(struct arrays *a)
 {
-    void *all[] = {
-        a->x, a->w, a->dy, a->y, a->packed, a->sums, a->scratch, a->want_y, a->want_dw
-    };
+    void *all[] = { a->x,    a->w,  a->dy,      a->y,      a->packed,
+                    a->sums, a->dw, a->scratch, a->want_y, a->want_dw };
 
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         free(all[i]);
@@ -121,16 +120,20 @@ static void check_forward(const struct qn_direct *d, struct arrays *a)
         near((double)a->y[i], 2 * a->want_y[i], 4 * d->k);
 }
 
+/* Added twice, and as two parts of which the second lies step floats on. */
 static void check_weights(const struct qn_direct *d, struct arrays *a)
 {
-    for (size_t i = 0; i < qn__direct_sums_floats(d); i++)
-        a->sums[i] = 0;
+    int64_t step = (int64_t)qn__direct_sums_floats(d);
+
+    memset(a->sums, 0, 2 * (size_t)step * sizeof *a->sums);
+    qn__direct_weights(d, a->x, a->dy, a->sums, a->scratch);
     for (int i = 0; i < 2; i++)
-        qn__direct_weights(d, a->x, a->dy, a->sums, a->scratch);
-    for (int64_t o = 0; o < d->out; o++)
-        for (int64_t k = 0; k < d->k; k++)
-            near((double)a->sums[qn__direct_sum_at(d, o, k)], 2 * a->want_dw[o * d->k + k],
-                 4 * d->out_h * d->out_w);
+        qn__direct_weights(d, a->x, a->dy, a->sums + step, a->scratch);
+    for (int64_t i = 0; i < qn__direct_columns(d); i++)
+        qn__direct_add(d, a->sums, 2, step, i, a->dw);
+    assert_true(a->dw[d->out * d->k] == 7);
+    for (int64_t i = 0; i < d->out * d->k; i++)
+        near((double)a->dw[i], 3 * a->want_dw[i], 9 * d->out_h * d->out_w);
 }
 
 struct pieces {
@@ -160,11 +163,12 @@ static void check(const struct qn_direct *geometry)
                         .y = numbers(ny + 1, 3) };
 
     a.packed = numbers((int64_t)qn__direct_packed_floats(&d), 4);
-    a.sums = numbers((int64_t)qn__direct_sums_floats(&d), 5);
+    a.sums = numbers(2 * (int64_t)qn__direct_sums_floats(&d), 5);
+    a.dw = numbers(nw + 1, 6);
     a.scratch = memory(qn__direct_scratch_bytes(&d));
     a.want_y = memory((size_t)ny * sizeof(double));
     a.want_dw = memory((size_t)nw * sizeof(double));
-    a.y[ny] = 7;
+    a.y[ny] = a.dw[nw] = 7;
     from.v = a.w;
     for (int64_t i = 0; i < qn__direct_tiles(&d); i++)
         qn__direct_pack(&d, &from, i, a.packed);
