@@ -4,7 +4,8 @@
  *
  * Between voxels, up to 16 channels of x are first laid out voxel by voxel, as floats, so that each
  * of the eight voxels of a point is one run of memory. Behind the last voxel lies one of zeros, for
- * what is outside. Few points, or a few channels left over, are looked up where they are.
+ * what is outside. Few points, or a few channels left over, are looked up where they are. Weights
+ * and sums are doubles: large elements of both signs may leave little of each other.
  */
 #include <assay/grid_sampler_3d.h>
 
@@ -129,13 +130,13 @@ static void copy_body(void *ctx, int64_t begin, int64_t end)
 
 struct taps {
     int32_t at[TAPS][POINTS]; /* the number of voxels: outside */
-    float w[TAPS][POINTS];
+    double w[TAPS][POINTS];
 };
 
 /* Along one axis: what the two neighbours add to the number of a voxel, FAR_OUT where they are
  * outside, and their weights. */
 static void find_neighbours(const double *at, int64_t n, int64_t extent, int64_t pitch,
-                            int32_t off[2][POINTS], float w[2][POINTS])
+                            int32_t off[2][POINTS], double w[2][POINTS])
 {
     int32_t last = (int32_t)extent - 1, step = (int32_t)pitch;
 
@@ -143,8 +144,8 @@ static void find_neighbours(const double *at, int64_t n, int64_t extent, int64_t
         double below = floor(at[i]);
         int32_t lo = (int32_t)below, hi = lo + 1;
 
-        w[1][i] = (float)(at[i] - below);
-        w[0][i] = (float)(below + 1 - at[i]);
+        w[1][i] = at[i] - below;
+        w[0][i] = below + 1 - at[i];
         off[0][i] = lo < 0 || lo > last ? FAR_OUT : lo * step;
         off[1][i] = hi < 0 || hi > last ? FAR_OUT : hi * step;
     }
@@ -154,7 +155,7 @@ static void find_taps(const struct job *j, int64_t first, int64_t n, struct taps
 {
     double at[3][POINTS];
     int32_t off[3][2][POINTS], voxels = (int32_t)j->voxels;
-    float w[3][2][POINTS];
+    double w[3][2][POINTS];
 
     places(j, first, n, at);
     find_neighbours(at[0], n, j->n[0], 1, off[0], w[0]);
@@ -194,15 +195,16 @@ static void collect(const struct job *j, int64_t from, const int32_t *at, int64_
 static void look_up(const struct job *j, int64_t c, const struct taps *t, int64_t n, float *y)
 {
     int64_t from = (j->batch * j->channels + c) * j->voxels;
+    double sum[POINTS] = { 0 };
     float v[POINTS];
 
-    for (int64_t i = 0; i < n; i++)
-        y[i] = 0.0f;
     for (int k = 0; k < TAPS; k++) {
         collect(j, from, t->at[k], n, v);
         for (int64_t i = 0; i < n; i++)
-            y[i] += t->w[k][i] * v[i];
+            sum[i] += t->w[k][i] * (double)v[i];
     }
+    for (int64_t i = 0; i < n; i++)
+        y[i] = (float)sum[i];
 }
 
 static void look_up_body(void *ctx, int64_t begin, int64_t end)
@@ -240,32 +242,34 @@ static void lay_out_body(void *ctx, int64_t begin, int64_t end)
     }
 }
 
-/* The channels of each point of a block, point by point. */
-static void mix_lanes(const float *volume, const struct taps *t, int64_t n, float *y)
-{
-    for (int64_t i = 0; i < n; i++) {
-        lanes sum = { 0 };
+/* Four channels, and sums of four. */
+typedef float four __attribute__((vector_size(4 * sizeof(float)), aligned(4), may_alias));
+typedef double four_sums __attribute__((vector_size(4 * sizeof(double))));
 
-        for (int k = 0; k < TAPS; k++)
-            sum += t->w[k][i] * *(const lanes *)(volume + (int64_t)t->at[k][i] * LANES);
-        *(lanes *)(y + i * LANES) = sum;
+/* LANES channels of a point, of which the first is element 0 of the volume. */
+static inline void mix_lanes(const float *volume, int64_t width, const struct taps *t, int64_t i,
+                             float *y)
+{
+    enum { FOURS = LANES / 4 };
+    four_sums sum[FOURS] = { { 0 } };
+
+    for (int k = 0; k < TAPS; k++) {
+        const four *v = (const four *)(volume + t->at[k][i] * width);
+
+        for (int p = 0; p < FOURS; p++)
+            sum[p] += t->w[k][i] * __builtin_convertvector(v[p], four_sums);
     }
+    for (int p = 0; p < FOURS; p++)
+        ((four *)y)[p] = __builtin_convertvector(sum[p], four);
 }
 
-static void mix_two_lanes(const float *volume, const struct taps *t, int64_t n, float *y)
+/* The channels of each point of a block, point by point. */
+static inline void mix(const float *volume, int64_t width, const struct taps *t, int64_t n,
+                       float *y)
 {
-    for (int64_t i = 0; i < n; i++) {
-        lanes sum = { 0 }, more = { 0 };
-
-        for (int k = 0; k < TAPS; k++) {
-            const lanes *v = (const lanes *)(volume + (int64_t)t->at[k][i] * 2 * LANES);
-
-            sum += t->w[k][i] * v[0];
-            more += t->w[k][i] * v[1];
-        }
-        *(lanes *)(y + i * 2 * LANES) = sum;
-        *(lanes *)(y + i * 2 * LANES + LANES) = more;
-    }
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t c = 0; c < width; c += LANES)
+            mix_lanes(volume + c, width, t, i, y + i * width + c);
 }
 
 static void mix_body(void *ctx, int64_t begin, int64_t end)
@@ -280,9 +284,9 @@ static void mix_body(void *ctx, int64_t begin, int64_t end)
 
         find_taps(j, first, n, &t);
         if (j->width == LANES)
-            mix_lanes(j->volume, &t, n, mixed);
+            mix(j->volume, LANES, &t, n, mixed);
         else
-            mix_two_lanes(j->volume, &t, n, mixed);
+            mix(j->volume, MOST, &t, n, mixed);
         for (int c = 0; c < j->width; c += LANES)
             lanes_put(j->y, (j->batch * j->channels + j->first + c) * j->points + first, j->points,
                       j->used - c, n, mixed + c, j->width);

@@ -22,19 +22,24 @@ static double weight_sum(const struct assay_call *c, int64_t o, int64_t ch, cons
     const struct conv_3d_backprop_filter_attrs *a = c->attrs;
     const struct assay_view *x = c->in[CONV_3D_BACKPROP_FILTER_X].view;
     const struct assay_view *grad = c->in[CONV_3D_BACKPROP_FILTER_GRAD].view;
-    const int64_t *out = grad->shape + 2;
-    int64_t positions = out[0] * out[1] * out[2];
+    const int64_t *out = grad->shape + 2, *stride = a->strides.v;
+    int64_t first[3];
     double sum = 0;
 
-    for (int64_t n = 0; n < x->shape[0]; n++)
-        for (int64_t p = 0; p < positions; p++) {
-            int64_t at[3] = { p / (out[1] * out[2]), p / out[2] % out[1], p % out[2] };
+    for (int i = 0; i < 3; i++)
+        first[i] = tap[i] * a->dilations.v[i] - a->pads.v[2 * i];
+    for (int64_t n = 0; n < x->shape[0]; n++) {
+        int64_t from = (n * grad->shape[1] + o) * out[0] * out[1] * out[2];
 
-            for (int i = 0; i < 3; i++)
-                at[i] = at[i] * a->strides.v[i] - a->pads.v[2 * i] + tap[i] * a->dilations.v[i];
-            sum += elem_get(grad, (n * grad->shape[1] + o) * positions + p) *
-                   padded(x, n * x->shape[1] + ch, at);
-        }
+        for (int64_t d = 0; d < out[0]; d++)
+            for (int64_t h = 0; h < out[1]; h++)
+                for (int64_t w = 0; w < out[2]; w++) {
+                    int64_t at[3] = { first[0] + d * stride[0], first[1] + h * stride[1],
+                                      first[2] + w * stride[2] };
+
+                    sum += elem_get(grad, from++) * padded(x, n * x->shape[1] + ch, at);
+                }
+    }
     return sum;
 }
 
