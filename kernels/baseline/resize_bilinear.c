@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * resize_bilinear: in tiles of output columns that lie between elements of one short piece of the
- * input rows. Each input row is brought to its new width once, and serves all output rows that lie
- * next to it.
+ * input rows. Each input row is brought to its new width once, in doubles, and serves all output
+ * rows that lie next to it. Large elements of both signs may leave little of each other.
  */
 #include <assay/resize_bilinear.h>
 
@@ -32,10 +32,12 @@ struct tile {
     int64_t first, span; /* elements of an input row */
     int64_t begin, n;    /* output columns */
     int32_t lo[TILE], hi[TILE];
-    float w_lo[TILE], w_hi[TILE];
+    double w_lo[TILE], w_hi[TILE];
     bool close;
     int32_t base[GROUPS];
 };
+
+_Static_assert(MAX_TILES * sizeof(struct tile) <= 1 << 20, "tiles lie in the least scratch");
 
 static struct axis make_axis(int64_t in, int64_t out, double scale, bool align)
 {
@@ -48,19 +50,19 @@ static struct axis make_axis(int64_t in, int64_t out, double scale, bool align)
     return a;
 }
 
-static void neighbours(const struct axis *a, int64_t d, int64_t *lo, int64_t *hi, float *w)
+static void neighbours(const struct axis *a, int64_t d, int64_t *lo, int64_t *hi, double *w)
 {
     double src = a->align ? (double)d * a->step : ((double)d + 0.5) * a->step - 0.5;
 
     *lo = *hi = d;
-    *w = 0.0f;
+    *w = 0;
     if (a->in == a->out)
         return;
     src = src > 0 ? src : 0;
     *lo = (int64_t)src < a->in - 1 ? (int64_t)src : a->in - 1;
     *hi = *lo + 1 < a->in ? *lo + 1 : *lo;
     src -= (double)*lo;
-    *w = (float)(src < 1 ? src : 1);
+    *w = src < 1 ? src : 1;
 }
 
 /* Counts neighbours from the base of their group, if all groups are narrow enough. */
@@ -71,7 +73,7 @@ static void make_groups(struct tile *t)
     t->close = PICK_LANES > 1 && t->span >= PICK_REACH;
     for (int64_t k = t->n; k < n_groups * PICK_LANES; k++) { /* no group is left unfinished */
         t->lo[k] = t->hi[k] = t->lo[t->n - 1];
-        t->w_lo[k] = t->w_hi[k] = 0.0f;
+        t->w_lo[k] = t->w_hi[k] = 0;
     }
     for (int64_t g = 0; t->close && g < n_groups; g++) {
         int32_t first = t->lo[g * PICK_LANES], end = (int32_t)t->span - PICK_REACH;
@@ -89,7 +91,7 @@ static void make_groups(struct tile *t)
 static void make_tile(struct tile *t, const struct axis *a, int64_t begin)
 {
     int64_t lo, hi;
-    float w;
+    double w;
 
     t->begin = begin;
     t->n = t->span = 0;
@@ -102,16 +104,16 @@ static void make_tile(struct tile *t, const struct axis *a, int64_t begin)
         t->span = hi + 1 - t->first;
         t->lo[t->n] = (int32_t)(lo - t->first);
         t->hi[t->n] = (int32_t)(hi - t->first);
-        t->w_lo[t->n] = 1.0f - w;
+        t->w_lo[t->n] = 1 - w;
         t->w_hi[t->n++] = w;
     }
     make_groups(t);
 }
 
 /* Outputs in whole groups; the last ones take the way round a buffer. */
-static void along_groups(float *dst, const float *v, const struct tile *t)
+static void along_groups(double *dst, const float *v, const struct tile *t)
 {
-    float rest[PICK_LANES] = { 0 };
+    double rest[PICK_LANES] = { 0 };
 
     for (int64_t k = 0; k < t->n; k += PICK_LANES) {
         bool whole = t->n - k >= PICK_LANES;
@@ -123,9 +125,9 @@ static void along_groups(float *dst, const float *v, const struct tile *t)
     }
 }
 
-static void along(float *dst, const float *v, const struct tile *t)
+static void along(double *dst, const float *v, const struct tile *t)
 {
-    float *restrict to = dst;
+    double *restrict to = dst;
     const float *restrict from = v;
 
     if (t->close) {
@@ -133,17 +135,17 @@ static void along(float *dst, const float *v, const struct tile *t)
         return;
     }
     for (int64_t k = 0; k < t->n; k++)
-        to[k] = t->w_lo[k] * from[t->lo[k]] + t->w_hi[k] * from[t->hi[k]];
+        to[k] = t->w_lo[k] * (double)from[t->lo[k]] + t->w_hi[k] * (double)from[t->hi[k]];
 }
 
-static void mix(float *dst, const float *a, const float *b, float w, int64_t n)
+static void mix(float *dst, const double *a, const double *b, double w, int64_t n)
 {
     float *restrict to = dst;
-    const float *restrict above = a;
-    const float *restrict below = b;
+    const double *restrict above = a;
+    const double *restrict below = b;
 
     for (int64_t k = 0; k < n; k++)
-        to[k] = (1.0f - w) * above[k] + w * below[k];
+        to[k] = (float)((1 - w) * above[k] + w * below[k]);
 }
 
 static const float *piece_of(const struct job *j, const struct tile *t, int64_t row, float *buf)
@@ -155,7 +157,8 @@ static const float *piece_of(const struct job *j, const struct tile *t, int64_t 
 static void rows(const struct job *j, const struct tile *t, int64_t plane, int64_t begin,
                  int64_t end)
 {
-    float row[2][TILE], v[BASELINE_BLOCK], y[TILE], w;
+    double row[2][TILE], w;
+    float v[BASELINE_BLOCK], y[TILE];
     int64_t held[2] = { -1, -1 }, want[2];
 
     for (int64_t i = begin; i < end; i++) {
