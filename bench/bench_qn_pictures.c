@@ -5,8 +5,10 @@
  * wavelengths. Not a test.
  *
  *     cmake --build build/dev --target bench_qn_pictures
- *     build/dev/bench_qn_pictures pictures [pictures of train/ (2000)] [classes (10)] [shorter side
- * (256)] build/dev/qnet bench resnet18 --data pictures --size 224 --batch 32 --rounds 8
+ *     build/dev/bench_qn_pictures FOLDER [N [CLASSES [SIDE]]]
+ *     build/dev/qnet bench resnet18 --data FOLDER --size 224 --batch 32 --rounds 8
+ *
+ * N: pictures of train/, 2000; CLASSES: 10; SIDE: the shorter one of a picture, 256.
  */
 #include "assay/rng.h"
 

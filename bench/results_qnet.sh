@@ -82,32 +82,32 @@ peers()
     small peer-twn-w2 --from "$from" --method twn --weights ternary --epochs 12
 }
 
-# ablation WIDTH LEVELS
+# ablation NAME ARGUMENTS...: of ternary and of seven-level weights, from the float net.
 ablation()
 {
-    set -- "$1" --from "$out/lenet-1-float/model.qn" --epochs 12 --weights "$2"
-    w=$1
+    name=$1
     shift
-    small "ablation-uniform-$w" "$@" weights.uniform=true
-    small "ablation-shared-$w" "$@" weights.shared=true
-    small "ablation-005-$w" "$@" weights.middle=0.05
-    small "ablation-cold-$w" "$@" weights.heat=constant weights.heat_base=20
-    small "ablation-hot-$w" "$@" weights.heat=constant weights.heat_base=160
-    small "ablation-learned-$w" "$@" weights.learn_thresholds=true
-    small "ablation-released-$w" "$@" --preset released
-    small "ablation-paper-$w" "$@" --preset paper
+    for set in 'w2 ternary' 'w3 pm4'; do
+        small "ablation-$name-${set%% *}" --from "$out/lenet-1-float/model.qn" --epochs 12 --weights "${set#* }" "$@"
+    done
 }
 
 ablations()
 {
     seed=1
-    ablation w2 ternary
-    ablation w3 pm4
+    ablation uniform weights.uniform=true
+    ablation shared weights.shared=true
+    ablation cold weights.heat=constant weights.heat_base=20
+    ablation hot weights.heat=constant weights.heat_base=160
     small ablation-scratch-w2 --weights ternary --epochs 12 float.epochs=0 weights_phase.rate=0.05
     small ablation-scratch-w3 --weights pm4 --epochs 12 float.epochs=0 weights_phase.rate=0.05
     set -- --from "$out/lenet-1-w2/model.qn" --weights ternary --activations u2 --epochs 12 weights_phase.epochs=0
     small ablation-true-slope-w2a2 "$@" activations.slope=0
     small ablation-phases-w2a2 "$@" activations_phase.epochs=6 both.epochs=6
+    ablation paper --preset paper
+    ablation released --preset released
+    ablation 005 weights.middle=0.05
+    ablation learned weights.learn_thresholds=true
 }
 
 lenet5()
@@ -133,17 +133,17 @@ deep()
     run "$name-float" "$fashion" --net "$net" --epochs "$epochs" float.rate=0.1 float.warm_up=1 decay=5e-4 "$@"
     for set in 'w3 pm4' 'w2 ternary'; do
         run "$name-${set%% *}" "$fashion" --net "$net" --from "$out/$name-float/model.qn" --weights "${set#* }" \
-            --epochs 4 "$@"
+            --epochs 3 "$@"
     done
     run "$name-w2a2" "$fashion" --net "$net" --from "$out/$name-w2/model.qn" --weights ternary --activations u2 \
-        --epochs 4 weights_phase.epochs=0 "$@"
+        --epochs 3 weights_phase.epochs=0 "$@"
 }
 
 for group in "$@"; do
     case $group in
     lenet | peers | ablations | lenet5) $group ;;
-    vgg) deep vgg vgg-small 12 ;;
-    resnet20) deep resnet20 resnet20 12 ;;
+    vgg) deep vgg vgg-small 8 ;;
+    resnet20) deep resnet20 resnet20 8 ;;
     *)
         echo "no group '$group'"
         exit 2
