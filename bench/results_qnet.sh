@@ -16,33 +16,35 @@ shift 4
 [ $# -gt 0 ] || set -- lenet peers ablations lenet5 vgg resnet20
 mkdir -p "$out"
 
+# Functions with arguments run in subshells: their variables are their own.
+
 # run NAME DATA ARGUMENTS...
 run()
-{
+(
     name=$1 data=$2
     shift 2
-    [ -e "$out/$name/model.qn" ] && return
+    [ -e "$out/$name/model.qn" ] && exit
     if [ -e "$out/$name/checkpoint.qn" ]; then
         set -- --resume
     fi
     echo "$name: $*"
     "$qnet" train "$data" --out "$out/$name" --threads "$threads" "$@" >>"$out/$name.log" 2>&1 ||
         echo "$name: exit $?; see $out/$name.log"
-}
+)
 
 # lenet-s NAME ARGUMENTS...; of seed $seed.
 small()
-{
+(
     name=$1
     shift
     run "$name" "$fashion" --seed "$seed" --net lenet-s "$@" augment.flip=true
-}
+)
 
 # Weights alone from the float net; then activations from a net with such weights.
 weights()
-{
+(
     small "$1-$2" --from "$out/$1-float/model.qn" --weights "$3" --epochs 12
-}
+)
 
 lenet()
 {
@@ -60,9 +62,9 @@ lenet()
 }
 
 both()
-{
+(
     small "$1-$2$3" --from "$out/$1-$2/model.qn" --weights "$4" --activations "$5" --epochs 12 weights_phase.epochs=0
-}
+)
 
 # The same budget for every method: 12 epochs from the same float net, 12 more with activations.
 peers()
@@ -84,13 +86,13 @@ peers()
 
 # ablation NAME ARGUMENTS...: of ternary and of seven-level weights, from the float net.
 ablation()
-{
-    name=$1
+(
+    what=$1
     shift
     for set in 'w2 ternary' 'w3 pm4'; do
-        small "ablation-$name-${set%% *}" --from "$out/lenet-1-float/model.qn" --epochs 12 --weights "${set#* }" "$@"
+        small "ablation-$what-${set%% *}" --from "$out/lenet-1-float/model.qn" --epochs 12 --weights "${set#* }" "$@"
     done
-}
+)
 
 ablations()
 {
@@ -126,7 +128,7 @@ lenet5()
 
 # deep NAME NET EPOCHS
 deep()
-{
+(
     set -- "$1" "$2" "$3" augment.shift=2 augment.flip=true
     name=$1 net=$2 epochs=$3
     shift 3
@@ -137,7 +139,7 @@ deep()
     done
     run "$name-w2a2" "$fashion" --net "$net" --from "$out/$name-w2/model.qn" --weights ternary --activations u2 \
         --epochs 3 weights_phase.epochs=0 "$@"
-}
+)
 
 for group in "$@"; do
     case $group in

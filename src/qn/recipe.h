@@ -61,7 +61,8 @@ struct qn_quantiser {
     int heat;         /* enum qn_heat */
     double heat_base; /* T = base * e, base * growth^(e-1) or base in the e-th epoch of a phase that
                        * learns these tensors; 0: 40 for activations, 20 / max|level| for weights,
-                       * whose steps in the scaled domain grow with it */
+                       * whose steps in the scaled domain grow with it, and 7 / max|level| where
+                       * they learn beside activations */
     double heat_growth;
 };
 

@@ -65,27 +65,27 @@ static bool learns(enum qn_phase_kind k, bool activations)
 }
 
 /* The temperature of the first epoch. */
-static double base_of(const struct qn_quantiser *q, bool activations)
+static double base_of(const struct qn_quantiser *q, bool activations, enum qn_phase_kind k)
 {
     struct qn_levels l;
+    double base = k == QN_PHASE_BOTH ? 7 : 20;
 
     if (q->heat_base > 0)
         return q->heat_base;
     if (activations)
         return 40;
-    return qn_levels_parse(&l, q->levels, NULL) ? 20 : 20 / (double)qn_levels_max(&l);
+    return qn_levels_parse(&l, q->levels, NULL) ? base : base / (double)qn_levels_max(&l);
 }
 
 double qn_recipe_heat(const struct qn_recipe *r, bool activations, int64_t epoch)
 {
     const struct qn_quantiser *q = activations ? &r->activations : &r->weights;
     int64_t of_phase;
-    double e, base;
+    enum qn_phase_kind kind = qn_recipe_at(r, epoch, &of_phase);
+    double e = (double)of_phase + 1, base = base_of(q, activations, kind);
 
-    if (!learns(qn_recipe_at(r, epoch, &of_phase), activations))
+    if (!learns(kind, activations))
         return 0;
-    e = (double)of_phase + 1;
-    base = base_of(q, activations);
     switch ((enum qn_heat)q->heat) {
     case QN_HEAT_LINEAR:
         return base * e;

@@ -117,14 +117,14 @@ static void check_heats(const struct qn_recipe *r, bool activations, const doubl
 /* Each phase that learns weights (or activations) heats them up from the start. 0: not learned. */
 static void heats(void **state)
 {
-    static const double w_linear[] = { 0, 20, 40, 0, 0, 20, 40 };
+    static const double w_linear[] = { 0, 20, 40, 0, 0, 7, 14 };
     static const double a_linear[] = { 0, 0, 0, 40, 80, 40, 80 };
-    static const double w_exponential[] = { 0, 20, 30, 0, 0, 20, 30 };
+    static const double w_exponential[] = { 0, 20, 30, 0, 0, 7, 10.5 };
     static const double a_constant[] = { 0, 0, 0, 7, 7, 7, 7 };
     struct qn_recipe r = with_epochs(1, 2, 2, 2);
 
     (void)state;
-    check_heats(&r, false, w_linear, 7); /* base 20 and 40 are the defaults */
+    check_heats(&r, false, w_linear, 7); /* bases 20, 7, and 40 are the defaults */
     check_heats(&r, true, a_linear, 7);
     r.weights.heat = QN_HEAT_EXPONENTIAL;
     r.weights.heat_growth = 1.5;
