@@ -338,7 +338,7 @@ static void add_rows(const struct qn_quant *q, int64_t first, int64_t n)
 static void set_gradients(struct qn_quant *q, int64_t rows, int64_t values_per_scale)
 {
     double factor = q->type->alpha_factor ? q->type->alpha_factor(q, values_per_scale) : 1;
-    double damp = q->config.damp_scales ? 1 / sqrt((double)values_per_scale) : 1;
+    double shared = (double)values_per_scale, damp = q->config.damp ? 1 / sqrt(shared) : 1;
     size_t width = row_width(q);
 
     if (q->n_scales == 1)
@@ -355,8 +355,10 @@ static void set_gradients(struct qn_quant *q, int64_t rows, int64_t values_per_s
         return;
     if (q->n_scales > 1)
         add_rows(q, 0, q->n_scales);
+    if (q->config.damp)
+        damp = 1 / sqrt(shared * (double)q->n_scales);
     for (int i = 0; i + 1 < q->config.levels.n; i++)
-        q->g_b[i] = (float)q->partial[2 + i];
+        q->g_b[i] = (float)(damp * q->partial[2 + i]);
 }
 
 void qn_quant_no_gradient(struct qn_quant *q)

@@ -70,9 +70,10 @@ struct qn_quant_config {
     struct qn_levels levels;
     bool per_channel;      /* alpha and beta for each channel of the view, else one for all */
     bool learn_thresholds; /* the paper froze them: it did not help. Sigmoids alone can */
-    /* Gradients of alpha and beta times 1 / sqrt(values of a sample that share them): without it
-     * beta falls until the sigmoids are no steps at any temperature of the schedule. */
-    bool damp_scales;
+    /* Gradients of alpha, beta and thresholds times 1 / sqrt(values of a sample that share them):
+     * without it beta falls until the sigmoids are no steps at any temperature of the schedule, and
+     * learned thresholds run away. */
+    bool damp;
     /* The sigmoids. Temperatures are >= 0, in units of 1/u. */
     float clamp;       /* of the exponent t * u: 10 as released, 0 none */
     bool clamp_strict; /* derivative 0 where the exponent is clamped; as released it is not, so

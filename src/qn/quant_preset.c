@@ -6,7 +6,7 @@
 
 struct preset {
     const char *name;
-    bool activations, damp_scales, fit;
+    bool activations, damp, fit;
     float clamp, t_cap, t_slope, t_factor;
     float t_slope_binary; /* of two levels */
     enum qn_middle middle;
@@ -29,7 +29,7 @@ enum assay_status qn_preset(struct qn_quant_config *c, struct qn_start *s, const
 
         if (p->activations != activations || strcmp(p->name, name) != 0)
             continue;
-        c->damp_scales = p->damp_scales && c->type == &qn_quant_sigmoid;
+        c->damp = p->damp && c->type == &qn_quant_sigmoid;
         c->clamp = p->clamp;
         c->clamp_strict = false;
         c->t_cap = p->t_cap;

@@ -233,11 +233,38 @@ static void damped(void **state)
     qn_quant_backward(&q, x, v, dy, dx[0], NULL);
     alpha = q.alpha.g[0];
     beta = q.beta.g[0];
-    q.config.damp_scales = true;
+    q.config.damp = true;
     qn_quant_backward(&q, x, v, dy, dx[1], NULL);
     assert_true(alpha != 0 && fabsf(q.alpha.g[0] - alpha / 2) < 1e-6f);
     assert_true(beta != 0 && fabsf(q.beta.g[0] - beta / 2) < 1e-6f);
     assert_memory_equal(dx[0], dx[1], sizeof dx[0]);
+    assay_arena_release(&arena);
+}
+
+/* Thresholds that both channels share: of four values, where a scale is of two. */
+static void damped_thresholds(void **state)
+{
+    static const float x[] = { -1, -0.2f, 0.3f, 1 }, dy[] = { 1, -2, 3, 0.5f };
+    struct qn_view v = { 1, 2, 2 };
+    struct qn_quant_config c = qn_quant_config_default(&qn_quant_sigmoid);
+    struct assay_arena arena = { 0 };
+    struct assay_err err = { "" };
+    struct qn_quant q;
+    float dx[4], b[2], alpha;
+
+    (void)state;
+    c.per_channel = c.learn_thresholds = true;
+    T_OK(qn_levels_parse(&c.levels, "ternary", &err));
+    T_OK(qn_quant_init(&q, &c, 2, &arena, &err));
+    q.t = 3;
+    qn_quant_backward(&q, x, v, dy, dx, NULL);
+    memcpy(b, q.g_b, sizeof b);
+    alpha = q.alpha.g[1];
+    q.config.damp = true;
+    qn_quant_backward(&q, x, v, dy, dx, NULL);
+    for (int i = 0; i < 2; i++)
+        assert_true(b[i] != 0 && fabsf(q.g_b[i] - b[i] / 2) < 1e-6f);
+    assert_true(alpha != 0 && fabsf(q.alpha.g[1] - alpha / sqrtf(2)) < 1e-6f);
     assay_arena_release(&arena);
 }
 
@@ -256,7 +283,7 @@ static void presets(void **state)
         assert_true(c.clamp == clamps[i] && c.t_cap == caps[i] && !c.clamp_strict);
         assert_true(c.t_slope == 0 && c.t_factor == 0);
         assert_true((s.middle == QN_MIDDLE_005) == (i > 0));
-        assert_true(c.damp_scales == (i == 0) && !s.fit);
+        assert_true(c.damp == (i == 0) && !s.fit);
     }
     T_OK(qn_levels_parse(&c.levels, "binary", &err));
     T_OK(qn_preset(&c, &s, "released", false, &err));
@@ -416,6 +443,7 @@ int main(void)
         cmocka_unit_test(straight_through),
         cmocka_unit_test(fitted),
         cmocka_unit_test(damped),
+        cmocka_unit_test(damped_thresholds),
         cmocka_unit_test(presets),
     };
 
