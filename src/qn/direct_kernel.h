@@ -48,10 +48,9 @@ static void KERNEL(load_columns)(const struct qn_direct *d, const float *x, int6
         for (int64_t c = 0; c < d->channels && r.begin < r.end; c++) {
             if (stride == 1)
                 KERNEL(copy_rows)
-                (r.end - r.begin, s.end - s.begin, from, d->stride[0] * d->w, line, d->width);
-            else
-                copy_strided_rows(r.end - r.begin, s.end - s.begin, from, d->stride, d->w, line,
-                                  d->width);
+            (r.end - r.begin, s.end - s.begin, from, d->stride[0] * d->w, line, d->width);
+            else copy_strided_rows(r.end - r.begin, s.end - s.begin, from, d->stride, d->w, line,
+                                   d->width);
             from += d->h * d->w;
             line += plane_at(d, 1, 0, 0);
         }
