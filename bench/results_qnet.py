@@ -105,7 +105,7 @@ def main():
         print(f"### {name}\n")
         table_of_runs(out, "lenet-1-float", [(r.format(w), n) for r, n in ABLATIONS])
     print("### activations\n")
-    table_of_runs(out, "lenet-1-float", [("lenet-1-w2a2", "W2A2: derivative at temperature 1"),
+    table_of_runs(out, "lenet-1-float", [("lenet-1-w2a2", "W2A2: derivative at temperature 3, T of weights 7 e"),
                                          ("ablation-true-slope-w2a2", "W2A2: the true derivative"),
                                          ("ablation-phases-w2a2", "W2A2: activations alone first, then both")])
     print("## MNIST, lenet5\n")
