@@ -126,7 +126,7 @@ lenet5()
     done
 }
 
-# deep NAME NET EPOCHS
+# deep NAME NET EPOCHS; few epochs heat faster, so that the last one is as hot as that of lenet-s.
 deep()
 (
     set -- "$1" "$2" "$3" augment.shift=2 augment.flip=true
@@ -138,14 +138,14 @@ deep()
             --epochs 3 "$@"
     done
     run "$name-w2a2" "$fashion" --net "$net" --from "$out/$name-w2/model.qn" --weights ternary --activations u2 \
-        --epochs 3 weights_phase.epochs=0 "$@"
+        --epochs 6 weights_phase.epochs=0 weights.heat_base=14 "$@"
 )
 
 for group in "$@"; do
     case $group in
     lenet | peers | ablations | lenet5) $group ;;
     vgg) deep vgg vgg-small 8 ;;
-    resnet20) deep resnet20 resnet20 8 ;;
+    resnet20) deep resnet20 resnet20 12 ;;
     *)
         echo "no group '$group'"
         exit 2

@@ -143,20 +143,36 @@ static double mean_rel(const struct assay__side *s, int64_t n)
                  : 0;
 }
 
-/*
- * The largest absolute error that native makes on values up to `size`, or somewhat larger: errors
- * of a sum do not depend on how much of it cancels. The reach upwards is so short that a native
- * which is off by one ULP at its end still excuses nothing of 10 tau here: 12 octaves for fp32, 2
- * for others.
- */
-static double native_worst(const struct assay__pair *p, const struct assay__regions *r, int bin)
+/* The largest absolute error that native makes on values of a bin and below. */
+static double native_worst(const struct assay__regions *r, int bin)
 {
-    int end = bin + (p->got->dtype == ASSAY_F32 || p->got->dtype == ASSAY_F64 ? 5 : 0);
     double worst = 0;
 
-    for (int k = 0; k <= end && k < ASSAY__SIZE_BINS; k++)
+    for (int k = 0; k <= bin && k < ASSAY__SIZE_BINS; k++)
         worst = fmax(worst, r->native.worst[k]);
     return worst;
+}
+
+/*
+ * The bin up to which values count as being of a size: errors of a sum do not depend on how much of
+ * it cancels. The reach upwards is so short that a native which is off by one ULP at its end still
+ * excuses nothing of 10 tau here: 12 octaves for fp32, 2 for others.
+ */
+static int similar(const struct assay__pair *p, int bin)
+{
+    return bin + (p->got->dtype == ASSAY_F32 || p->got->dtype == ASSAY_F64 ? 5 : 0);
+}
+
+/*
+ * The largest error that a mismatch below the normal region may have. Native is looked at on values
+ * up to 1/4 at least, since few values are small. One that is off by one ULP there, 2^-13 for fp16,
+ * excuses nothing: twice that is below the small-value threshold.
+ */
+static double low_cap(const struct assay__pair *p, const struct assay__regions *r)
+{
+    int reach = similar(p, assay__size_bin(p->limits->cancel)), least = assay__size_bin(0.25) - 1;
+
+    return fmax(p->limits->small, 2 * native_worst(r, reach > least ? reach : least));
 }
 
 /* Every mismatch of the normal region at most twice as large as native's errors on values of its
@@ -164,7 +180,7 @@ static double native_worst(const struct assay__pair *p, const struct assay__regi
 static bool like_native(const struct assay__pair *p, const struct assay__regions *r)
 {
     for (int k = 0; k < ASSAY__SIZE_BINS; k++)
-        if (r->got.worst[k] > 2 * native_worst(p, r, k))
+        if (r->got.worst[k] > 2 * native_worst(r, similar(p, k)))
             return false;
     return r->got.normal_diff_sum <= 2 * r->native.normal_diff_sum;
 }
@@ -173,7 +189,7 @@ static bool like_native(const struct assay__pair *p, const struct assay__regions
  * The rules for what the first pass did not pass. Each condition bounds the candidate's errors from
  * above by something that does not depend on them, so that a smaller error never fails:
  *   small, cancel: at most twice native's errors (at least 2), and none larger than the small-value
- *                  threshold, or twice native's worst on values of that size where that is more
+ *                  threshold, or twice native's worst on values up to 1/4 where that is more
  *   normal:        no mismatch; or at most twice native's, in number and in relative size; or
  * absolute errors at most twice native's in mean and, on values of the same size, in maximum mean:
  * below tau, or at most twice native's
@@ -182,8 +198,7 @@ static void decide_paper(struct assay_match *m, const struct assay__pair *p,
                          const struct assay__regions *r, double *mean)
 {
     int64_t n = r->total[ASSAY__SMALL] + r->total[ASSAY__CANCEL] + r->total[ASSAY__NORMAL];
-    double cap = fmax(p->limits->small, 2 * native_worst(p, r, assay__size_bin(p->limits->cancel)));
-    bool capped = r->got.low_max <= cap;
+    bool capped = r->got.low_max <= low_cap(p, r);
 
     fill_regions(m, r);
     *mean = mean_rel(&r->got, n);

@@ -534,6 +534,28 @@ static void absolute_errors_follow_native(void **state)
           one_beside(ASSAY_F16, 0x1p-4, 0x1p-10, 0x1p-2, 0x1p-10));
 }
 
+/* Below the normal region native's errors on all values up to 1/4 count, but not its last ULP. */
+static void absolute_errors_of_low_values_follow_native(void **state)
+{
+    (void)state;
+    /* fp16: 2^-7 is cancellation-prone, 2^-11 the threshold, 2^-13 a ULP below 1/4 */
+    passes("twice as large", one_beside(ASSAY_F16, 0x1p-7, 0x1p-10, 0.2, 0x1p-11));
+    fails("more than twice", ASSAY_REASON_CANCEL,
+          one_beside(ASSAY_F16, 0x1p-7, 0x1.4p-10, 0.2, 0x1p-11));
+    passes("small", one_beside(ASSAY_F16, 0x1p-12, 0x1p-10, 0.2, 0x1p-11));
+    fails("out of reach", ASSAY_REASON_CANCEL,
+          one_beside(ASSAY_F16, 0x1p-7, 0x1p-10, 0.25, 0x1p-11));
+    passes("the threshold", one_beside(ASSAY_F16, 0x1p-7, 0x1p-11, 0.2, 0x1p-13));
+    fails("a ULP of native", ASSAY_REASON_CANCEL,
+          one_beside(ASSAY_F16, 0x1p-7, 0x1.04p-11, 0.2, 0x1p-13));
+    /* bf16: 2^-5, 2^-8, 2^-10 */
+    passes("twice as large", one_beside(ASSAY_BF16, 0x1p-5, 0x1p-7, 0.2, 0x1p-8));
+    fails("out of reach", ASSAY_REASON_CANCEL,
+          one_beside(ASSAY_BF16, 0x1p-5, 0x1p-7, 0.25, 0x1p-8));
+    fails("a ULP of native", ASSAY_REASON_CANCEL,
+          one_beside(ASSAY_BF16, 0x1p-5, 0x1.2p-8, 0.2, 0x1p-10));
+}
+
 /* Within reach in every place, but more of it in total than native shows. */
 static void absolute_errors_follow_native_in_the_mean(void **state)
 {
@@ -780,6 +802,7 @@ int main(void)
         cmocka_unit_test_setup(either_on_the_border, reset),
         cmocka_unit_test_setup(normal_errors_follow_native, reset),
         cmocka_unit_test_setup(absolute_errors_follow_native, reset),
+        cmocka_unit_test_setup(absolute_errors_of_low_values_follow_native, reset),
         cmocka_unit_test_setup(absolute_errors_follow_native_in_the_mean, reset),
         cmocka_unit_test_setup(absolute_errors_follow_native_in_size, reset),
         cmocka_unit_test_setup(mean_error_follows_native, reset),

@@ -334,7 +334,7 @@ static void rows(void **state)
     assert_true(isnan(e[0].t_weights) && isnan(e[0].t_activations));
     assert_true(e[1].t_weights == 20 && isnan(e[1].t_activations));
     assert_true(isnan(e[2].t_weights) && e[2].t_activations == 40);
-    assert_true(e[3].t_weights == 20 && e[3].t_activations == 40);
+    assert_true(e[3].t_weights == 7 && e[3].t_activations == 40);
     assert_true(e[0].soft_accuracy == e[0].hard_accuracy);
     /* the last of 8 steps: cosine at 15/16 of one epoch; a tenth past the half */
     assert_true(fabs(e[0].rate - 0.05 * 0.5 * (1 + cos(3.14159265358979323846 * 15 / 16))) < 1e-12);
