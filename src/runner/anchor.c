@@ -63,9 +63,9 @@ void assay__anchor_take(struct assay_anchor *a, const void *in, void *out)
 void assay_session_anchor(struct assay_session *s, struct assay_anchor *a)
 {
     assay__cpus_use(s->cpu + s->spare_core, 1);
-    assay__be_urgent(true);
+    assay__be_urgent(1);
     assay__anchor_take(a, s->in.base, s->out.base);
-    assay__be_urgent(false);
+    assay__be_urgent(0);
     assay__cpus_use(s->cpu, s->n_cpus);
 }
 
@@ -76,10 +76,10 @@ static double speed_of(int cpu)
     double best = INFINITY;
 
     assay__cpus_use(&cpu, 1);
-    assay__be_urgent(true);
+    assay__be_urgent(1);
     for (int i = 0; i < TRIES; i++)
         best = fmin(best, time_compute());
-    assay__be_urgent(false);
+    assay__be_urgent(0);
     return best;
 }
 

@@ -28,9 +28,9 @@ void assay__cpus_use(const int *cpu, int n)
         sched_setaffinity(0, sizeof set, &set);
 }
 
-void assay__be_urgent(bool urgent)
+void assay__be_urgent(int priority)
 {
-    const struct sched_param p = { .sched_priority = urgent ? 1 : 0 };
+    const struct sched_param p = { .sched_priority = priority };
 
-    sched_setscheduler(0, urgent ? SCHED_RR : SCHED_OTHER, &p);
+    sched_setscheduler(0, priority ? SCHED_RR : SCHED_OTHER, &p);
 }

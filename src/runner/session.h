@@ -86,8 +86,11 @@ void assay__anchor_take(struct assay_anchor *a, const void *in, void *out);
 /* pin.c: keeps the calling thread on one core, or lets it use all of n. */
 void assay__cpus_allowed(int *cpu, int *n, int cap);
 void assay__cpus_use(const int *cpu, int n);
-/* Before all other programs while a clock runs, like the kernels' processes; without effect for
- * ordinary users. Runs side by side take turns: whoever waits must yield. */
-void assay__be_urgent(bool urgent);
+/*
+ * Before all other programs while a clock runs; without effect for ordinary users. 0: no more; 1:
+ * like the kernels' processes, with which runs side by side take turns: whoever waits must yield;
+ * 2: before them too, for those that sleep while they wait.
+ */
+void assay__be_urgent(int priority);
 
 #endif

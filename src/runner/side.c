@@ -407,13 +407,14 @@ enum assay_status assay_side_block(struct assay_side *side, const struct assay_b
     if (!side->proc || b->n_calls < 1 || (b->n_calls > side->n_sets && !b->null_kernel))
         return assay_fail(err, ASSAY_INTERNAL, "block of %d calls on %d sets", b->n_calls,
                           side->n_sets);
-    assay__be_urgent(s->o.timing);
+    /* on a core of its own, or on that of the thread that calls: else waking each other costs four
+     * times as much in some processes, for as long as they live */
+    assay__be_urgent(!s->o.timing ? 0 : s->spare_core ? 1 : 2);
     if (b->touch)
         touch_sets(side, b);
-    if (s->spare_core)
-        assay__cpus_use(s->cpu, 1);
+    assay__cpus_use(s->cpu, s->n_cpus > 0);
     ok = run_block(side, b, f);
-    assay__be_urgent(false);
+    assay__be_urgent(0);
     assay__cpus_use(s->cpu, s->n_cpus);
     if (ok)
         return ASSAY_OK;

@@ -5,6 +5,7 @@
  * nor is the secret seed.
  */
 #include "t.h"
+#include "kernel_processes.h"
 
 #include "assay/bench.h"
 
@@ -58,34 +59,6 @@ static void choose(const struct assay_suite *s)
 }
 
 /* ---- the watcher ----------------------------------------------------------------------------- */
-
-static int children_of(pid_t pid, pid_t *out, int room)
-{
-    char path[64];
-    FILE *f;
-    int n = 0, child;
-
-    snprintf(path, sizeof path, "/proc/%d/task/%d/children", (int)pid, (int)pid);
-    f = fopen(path, "r");
-    while (f && n < room && fscanf(f, "%d", &child) == 1)
-        out[n++] = (pid_t)child;
-    if (f)
-        fclose(f);
-    return n;
-}
-
-static bool is_kernel_process(pid_t pid)
-{
-    char path[64], exe[4096];
-    ssize_t n;
-
-    snprintf(path, sizeof path, "/proc/%d/exe", (int)pid);
-    n = readlink(path, exe, sizeof exe - 1);
-    if (n <= 0)
-        return false;
-    exe[n] = 0;
-    return strstr(exe, "/assay-child") != NULL;
-}
 
 struct found {
     bool own, later, secret;
@@ -155,13 +128,11 @@ static void *watch(void *ctx)
     (void)ctx;
     while (!atomic_load(&done)) {
         int now = atomic_load(&current);
-        int n = now ? children_of(getpid(), child, MAX_CHILDREN) : 0;
+        int n = now ? t_kernel_processes(child, MAX_CHILDREN) : 0;
 
         for (int i = 0; i < n; i++) {
             struct found f = { 0 };
 
-            if (!is_kernel_process(child[i]))
-                continue;
             look_through(&f, child[i], now);
             if (atomic_load(&current) != now)
                 continue;

@@ -11,6 +11,7 @@
 
 #include <linux/futex.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -20,6 +21,7 @@ enum { SPINS = 2000 };
 static struct {
     struct cpu_ctl *ctl;
     int threads;
+    cpu_set_t cores; /* of the process */
     bool spin;
     assay_body_fn body;
     void *ctx;
@@ -27,6 +29,22 @@ static struct {
     _Alignas(64) _Atomic uint32_t round; /* raised for each loop */
     _Alignas(64) _Atomic uint32_t left;  /* workers still busy */
 } pool;
+
+/* Each thread stays on one core of those of the process, where there is one for each: else where
+ * the scheduler has put them decides what it costs to wake them, for as long as the process lives.
+ */
+static void stay(const cpu_set_t *cores, int t)
+{
+    cpu_set_t own;
+
+    if (CPU_COUNT(cores) < pool.threads)
+        return;
+    CPU_ZERO(&own);
+    for (size_t c = 0; c < CPU_SETSIZE; c++)
+        if (CPU_ISSET(c, cores) && t-- == 0)
+            CPU_SET(c, &own);
+    sched_setaffinity(0, sizeof own, &own);
+}
 
 static void run_part(int t)
 {
@@ -55,6 +73,7 @@ static void *worker(void *arg)
     void *volatile warm = malloc(64); /* this thread's allocator is set up before the filter */
 
     free(warm);
+    stay(&pool.cores, t);
     atomic_fetch_sub(&pool.left, 1);
     for (;;) {
         wait_change(&pool.round, seen, SPINS);
@@ -76,6 +95,9 @@ void pool_start(struct cpu_ctl *ctl, int threads, bool spin)
     pool.ctl = ctl;
     pool.threads = threads;
     pool.spin = spin;
+    if (sched_getaffinity(0, sizeof pool.cores, &pool.cores))
+        CPU_ZERO(&pool.cores);
+    stay(&pool.cores, 0);
     atomic_store(&pool.left, (uint32_t)(threads - 1));
     for (int t = 1; t < threads; t++) {
         pthread_t id;
