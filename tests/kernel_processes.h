@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* kernel_processes.h: the processes that kernels run in, for tests that look at them from outside. */
+/* kernel_processes.h: the processes that kernels run in, for tests that look from outside. */
 #ifndef ASSAY_KERNEL_PROCESSES_H
 #define ASSAY_KERNEL_PROCESSES_H
 
